@@ -1,4 +1,5 @@
 /** The API as a Fastify plugin: mounts the routes with their common hooks and error handling. */
+import { Readable } from 'node:stream'
 import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify'
@@ -25,7 +26,7 @@ import { beginAttempt, endAttempt } from './http/idempotency/hooks.ts'
 import { sendJson } from './http/send-json.ts'
 import { lowerCaseIds, perform } from './http/perform.ts'
 import type { Principal } from '../sql/accounts/tokens.ts'
-import type { ApiContext, Route } from './http/route.ts'
+import type { Answer, ApiContext, Route } from './http/route.ts'
 import { withSession } from '../sql/acting-session.ts'
 import { apiRoot } from './http/root.ts'
 import { routes } from './routes.ts'
@@ -167,7 +168,7 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
         const { params, query } = request
         const call = { params: params as never, query: query as never, request }
         const answer = await route.handleSigned!(options.context, call)
-        return sendJson(reply.code(answer.status ?? 200).headers(answer.headers ?? {}), answer.body)
+        return send(reply, answer)
       }
       // An open route does not read it.
       const principal = route.open ? (request.principal as Principal) : authorise(request, route)
@@ -187,13 +188,21 @@ function addRoute(app: FastifyInstance, options: ApiOptions, route: Route, share
           perform(options.context, route, call, request.attempt),
         )
       const answer = await (request.largeBody ? request.largeBody.during(work) : work())
-      if (answer.headers) reply.headers(answer.headers)
       // The client already had the bytes, so the request does not count.
       if (answer.status === 304) refund(options, principal, reply)
       if (route.answersSecret) reply.header('cache-control', 'no-store')
-      return sendJson(reply.code(answer.status ?? 200), answer.body)
+      return send(reply, answer)
     },
   })
+}
+
+function send(reply: FastifyReply, { status = 200, headers = {}, body }: Answer): Promise<FastifyReply> {
+  // A stream that fails before its first byte is answered with an error, which these headers do not describe.
+  if (body instanceof Readable)
+    body.once('error', () => {
+      for (const name of Object.keys(headers)) reply.removeHeader(name)
+    })
+  return sendJson(reply.code(status).headers(headers), body)
 }
 
 /** Whether a request needs no token, because its URL is signed. */

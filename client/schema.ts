@@ -2673,7 +2673,7 @@ export interface components {
         ImportItem: {
             /** @description An https URL on a public host. It becomes the `url` of the card. */
             url: string;
-            /** @description Title of the card. Default: the title of the page, or the name of the file. */
+            /** @description Title of the card. Default: the title of the page, null for a file. The name of a file other than an image is in `file_name`. */
             title?: string | null;
             /** @description Text of the card. */
             caption?: string | null;

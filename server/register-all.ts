@@ -2,6 +2,7 @@
 import { registerApi } from '../api/app.ts'
 import { registerAppActions } from '../api/app-actions/register.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
+import { assemblies } from '../api/files/assemblies.ts'
 import { exports } from '../api/exchange/export.ts'
 import { fetches } from '../api/exchange/fetch-url.ts'
 import { LargeBodies } from '../api/http/body/large-bodies.ts'
@@ -110,6 +111,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
       resizes: resizer.queue,
       searches,
       exports,
+      assemblies,
       fetches,
       pasts,
       listings,

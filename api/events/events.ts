@@ -45,7 +45,7 @@ export const streamEvents = route('GET /events', 'read', {
     const included = includeOf(type, asked, 'type')
     const types = type === undefined ? eventTypes : asked.filter((name) => included[name])
     await database.asUser(principal.userId, (tx) => requireFilter(tx, { workspace, board }))
-    if (request.method === 'HEAD') return { headers, body: '' }
+    if (request.method === 'HEAD') return { headers, body: undefined }
     const wanted = { workspace: workspace?.toLowerCase(), board: board?.toLowerCase(), types }
     const { userId: account, tokenId, session, guest } = principal
     const reader = { account, tokenId, session: session?.claims }

@@ -12,7 +12,7 @@ export const importItem = named('ImportItem', 'A URL to import as a card.', {
     maxLength: cardFields.url.limit,
   }),
   title: optional(
-    'Title of the card. Default: the title of the page, or the name of the file.',
+    'Title of the card. Default: the title of the page, null for a file. The name of a file other than an image is in `file_name`.',
     cardFields.title.limit,
   ),
   caption: optional('Text of the card.', cardFields.body.limit),

@@ -193,23 +193,12 @@ async function createAll(
   request: Import,
   open: Task[],
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
-  const made = { cards: [] as PresentedCard[], live: true }
-  if (!open.some(({ fetched }) => fetched)) return made
+  if (!open.some(({ fetched }) => fetched)) return { cards: [], live: true }
   return creating.run(request.boardId, async () => {
     const fetched = open.filter((task) => task.fetched)
     await settleExisting(context, request, fetched)
     const left = fetched.filter(({ result }) => !result)
-    const placed = left.filter(({ given }) => given.x !== undefined && given.y !== undefined)
-    // Cards with a given position first, so that the others are placed beside them.
-    for (const [tasks, layout] of [
-      [placed, undefined],
-      [left.filter((task) => !placed.includes(task)), request.layout],
-    ] as const) {
-      const some = await createMissing(context, request, tasks, layout)
-      made.cards.push(...some.cards)
-      made.live &&= some.live
-    }
-    return made
+    return createMissing(context, request, left)
   })
 }
 
@@ -218,11 +207,10 @@ async function createMissing(
   context: ApiContext,
   request: Import,
   tasks: Task[],
-  layout: LayoutName | undefined,
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   for (let missing = tasks; ;) {
     try {
-      return await createWithinCap(context, request, missing, layout)
+      return await createWithinCap(context, request, missing)
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error
       await settleExisting(context, request, missing)
@@ -238,9 +226,8 @@ async function createWithinCap(
   context: ApiContext,
   request: Import,
   tasks: Task[],
-  layout: LayoutName | undefined,
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
-  const { account, boardId } = request
+  const { account, boardId, layout } = request
   let count = tasks.length
   while (count > 0) {
     const some = tasks.slice(0, count)
@@ -249,6 +236,7 @@ async function createWithinCap(
         account,
         boardId,
         layout,
+        keepsPlaced: true,
         cards: some.map((task) => ({ change: cardOf(task) })),
         remember: (ids) =>
           request.progress.cards(

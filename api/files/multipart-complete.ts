@@ -4,9 +4,10 @@ import { integer, listOf, text } from '../http/vocabulary.ts'
 import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { imageTypes, readImageHeader, type ImageHeader } from '../../platform/images/image-header.ts'
-import type { CompletedPart, ObjectStore } from '../../platform/storage/object-store.ts'
+import { byPartNumber, type CompletedPart, type ObjectStore } from '../../platform/storage/object-store.ts'
 import { withoutOperation } from '../../sql/operation.ts'
 import { route, type ApiContext } from '../http/route.ts'
+import { assembleOnce } from './assemblies.ts'
 import { fileFields } from './fields.ts'
 import { finishUpload, giveUpUpload } from './reserve.ts'
 import { findSession, sessionFields, type Session } from './session.ts'
@@ -37,11 +38,14 @@ export const completeUpload = route('POST /uploads/multipart/complete', 'write',
     const session = await findSession(context, account, body)
     if (session.state === 'ending') throw noUpload()
     const parts = partsOf(body.parts, session)
-    let image: ImageHeader | null = null
-    if (session.state === 'open') {
-      await assemble(context.files, body, parts, session)
-      image = await headerOf(context.files, body.key, session)
+    const { files, database } = context
+    const { key, upload_id } = body
+    const work = async () => {
+      await assemble(files, body, parts, session)
+      return headerOf(files, key, session)
     }
+    const assembly = { account, key, content: [upload_id, parts], work }
+    const image = session.state === 'open' ? await assembleOnce(database, assembly) : null
     const { width: imageWidth = null, height: imageHeight = null } = image?.size ?? {}
     const file = {
       key: body.key,
@@ -69,7 +73,7 @@ async function removeUnlessStored({ database, files }: ApiContext, key: string):
   if (stored.length === 0) await files.remove([key])
 }
 
-/** @throws ServiceError `bad_request` unless each part is listed once */
+/** Sorts the parts by number. @throws ServiceError `bad_request` unless each part is listed once */
 function partsOf(
   given: { part_number: number; etag: string }[],
   { bytes, partSize }: Session,
@@ -84,7 +88,9 @@ function partsOf(
     const missing = Array.from({ length: count }, (_, n) => n + 1).find((number) => !numbers.has(number))
     throw badRequest(`parts must list all ${count} parts. Part ${missing} is missing.`)
   }
-  return given.map(({ part_number, etag }) => ({ partNumber: part_number, etag: etag.replace(/^"|"$/g, '') }))
+  return given
+    .map(({ part_number, etag }) => ({ partNumber: part_number, etag: etag.replace(/^"|"$/g, '') }))
+    .toSorted(byPartNumber)
 }
 
 /** Assembles the object from its parts, and checks that it has the declared size. */

@@ -116,8 +116,8 @@ async function answerFile(
     throw badRequest('format requires w. Send both to get a resized image.')
   const answer =
     query.w === undefined
-      ? await whole(context, file, request.headers)
-      : await smaller(context, file, Number(query.w), query.format ?? 'webp', request.headers)
+      ? await whole(context, file, request)
+      : await smaller(context, file, Number(query.w), query.format ?? 'webp', request)
   context.fileRead?.({
     ...{ reader, request },
     imageKey: file.image_key,
@@ -151,11 +151,6 @@ async function findSigned(
   return { ...file, reader: { ...nobody, userId: by, displayName: name, serviceAccountId: agent } }
 }
 
-type Headers = Record<string, string | string[] | undefined> & {
-  range?: string | undefined
-  'if-none-match'?: string | undefined
-}
-
 async function findFile({ database }: ApiContext, account: string, key: string): Promise<FileRow> {
   if (!fileKeyPattern.test(key)) throw noFile()
   const [file] = await database.asUser(
@@ -176,7 +171,11 @@ const headersOf = (etag: string) => ({
   'content-security-policy': "default-src 'none'; sandbox",
 })
 
-async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Promise<Answer> {
+async function whole(
+  { files }: ApiContext,
+  file: FileRow,
+  { method, headers }: FastifyRequest,
+): Promise<Answer> {
   const etag = `"${file.image_key}"`
   const shared = {
     ...headersOf(etag),
@@ -193,12 +192,9 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
     )
     return { status: 416, body, headers: { 'content-range': `bytes */${file.bytes}` } }
   }
-  const stream = await files.get(file.image_key, range ?? undefined)
-  if (!stream) throw contentsUnavailable()
   const length = range ? range.end - range.start + 1 : file.bytes
-  return {
+  const answer = {
     status: range ? 206 : 200,
-    body: stream,
     headers: {
       ...shared,
       'content-type': file.content_type,
@@ -206,6 +202,10 @@ async function whole({ files }: ApiContext, file: FileRow, headers: Headers): Pr
       ...(range ? { 'content-range': `bytes ${range.start}-${range.end}/${file.bytes}` } : {}),
     },
   }
+  if (method === 'HEAD') return { ...answer, body: undefined }
+  const stream = await files.get(file.image_key, range ?? undefined)
+  if (!stream) throw contentsUnavailable()
+  return { ...answer, body: stream }
 }
 
 const contentsUnavailable = () =>
@@ -223,7 +223,7 @@ async function smaller(
   file: FileRow,
   width: number,
   format: ResizeFormat,
-  headers: Headers,
+  { method, headers }: FastifyRequest,
 ): Promise<Answer> {
   if (!canBeResized(file))
     throw new ServiceError(
@@ -236,11 +236,11 @@ async function smaller(
     'content-disposition': `inline; filename="${file.image_key.split('.')[0]}-${width}.${format}"`,
   }
   if (matches(headers['if-none-match'], etag)) return { status: 304, body: undefined, headers: shared }
+  const typed = { ...shared, 'content-type': `image/${format}` }
+  // Without content-length, because only the resized image tells it.
+  if (method === 'HEAD') return { body: undefined, headers: typed }
   const bytes = await resized(context, file, width, format)
-  return {
-    body: bytes,
-    headers: { ...shared, 'content-type': `image/${format}`, 'content-length': String(bytes.length) },
-  }
+  return { body: bytes, headers: { ...typed, 'content-length': String(bytes.length) } }
 }
 
 export const canBeResized = ({ content_type, bytes, width, height }: FileRow) =>

@@ -119,7 +119,10 @@ export interface Call<Params, Query, Body> {
 
 export interface Answer {
   status?: number
-  /** JSON, or bytes. For bytes, `headers` must contain the content type. */
+  /**
+   * JSON, or bytes. For bytes, `headers` must contain the content type. For a HEAD request it may be undefined, and a
+   * stream is not read.
+   */
   body: unknown
   headers?: Record<string, string>
 }

@@ -12,7 +12,7 @@ const readyCharacters = 256 * 1024
  * slow clients, hold little memory.
  */
 export async function sendJson(reply: FastifyReply, body: unknown): Promise<FastifyReply> {
-  if (!isPlain(body)) return reply.send(body)
+  if (!isPlain(body)) return reply.send(unreadForHead(reply, body))
   reply.header('content-type', 'application/json; charset=utf-8')
   if (!hasLongList(body)) return reply.send(JSON.stringify(body))
   // The answer to a request with a key is stored, and therefore made whole, up to the size that is stored.
@@ -28,7 +28,16 @@ export async function sendJson(reply: FastifyReply, body: unknown): Promise<Fast
     characters += value.length
   }
   const text = Readable.from(followedBy(ready, pieces), { objectMode: false, highWaterMark: readyCharacters })
-  return reply.send(readInTime(text))
+  return reply.send(unreadForHead(reply, readInTime(text)))
+}
+
+/**
+ * For a HEAD request Fastify reads a stream to its end, and takes a missing body for an empty one, of length 0. A stream
+ * that has ended costs nothing, and leaves `content-length` as the handler has set it.
+ */
+function unreadForHead(reply: FastifyReply, body: unknown): unknown {
+  if (reply.request.method !== 'HEAD') return body
+  return body instanceof Readable ? body.destroy() : (body ?? Readable.from([]))
 }
 
 async function* followedBy(ready: string[], pieces: AsyncIterable<string>): AsyncGenerator<string> {

@@ -4,9 +4,9 @@ import { badRequest, type ErrorCode } from '../../core/errors.ts'
 import type { Scope } from '../../sql/accounts/tokens.ts'
 import { showOn } from '../presence/presence.ts'
 import { requireRights } from '../http/authenticate.ts'
-import { reportFailure, schemaMessage, type SchemaError } from '../http/error-reply.ts'
+import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import { compileSchema } from '../http/validate.ts'
-import { callRoute, type Caller } from './caller.ts'
+import { callRoute, reportRefusal, type Caller } from './caller.ts'
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
 import { markUntrusted } from './untrusted.ts'
@@ -46,7 +46,7 @@ export async function callTool(caller: Caller, tool: Tool, given: unknown): Prom
     const { said, lines, content } = tool.show(answer as never, input)
     return { content: [{ type: 'text', text: markUntrusted(said, lines) }], structuredContent: content }
   } catch (error) {
-    const { code, message, shows } = reportFailure(error, caller.call.request)
+    const { code, message, shows } = reportRefusal(caller, error)
     const next = nextStep[code]
     const said = `${code}: ${message}${next ? ` ${next}` : ''}`
     return {

@@ -2,7 +2,7 @@
 import { badRequest } from '../../core/errors.ts'
 import type { Expects } from '../../core/version.ts'
 import { requireRights } from '../http/authenticate.ts'
-import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
+import { reportFailure, schemaMessage, type SchemaError } from '../http/error-reply.ts'
 import type { Attempt } from '../http/idempotency/attempts.ts'
 import { lowerCaseIds, perform } from '../http/perform.ts'
 import type { Answer, ApiContext, Call, Route } from '../http/route.ts'
@@ -48,6 +48,13 @@ export async function callRoute<Body>(
   }
   const answer: Answer = await perform(context, route, inner, attempt)
   return answer.body as Body
+}
+
+/** Reports an operation's error. It decides whether the answer is kept for replay, because the HTTP status is 200. */
+export function reportRefusal({ call, attempt }: Caller, error: unknown): ReturnType<typeof reportFailure> {
+  const failure = reportFailure(error, call.request)
+  if (attempt) attempt.failedWith = failure.status
+  return failure
 }
 
 const partNames = { params: 'params', query: 'querystring', body: 'body' } as const

@@ -7,15 +7,13 @@ import {
   type ReadResourceResult,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
-import { ServiceError } from '../../core/errors.ts'
 import { listBoards } from '../boards/list.ts'
 import { readBoardById } from '../boards/read.ts'
 import { listCards } from '../cards/list.ts'
-import { reportFailure } from '../http/error-reply.ts'
 import { listGroups } from '../groups/groups.ts'
 import { uuidPattern } from '../http/schemas.ts'
 import { boardMarkdown } from './board-markdown.ts'
-import { callRoute, type Caller } from './caller.ts'
+import { callRoute, reportRefusal, type Caller } from './caller.ts'
 import { fitting } from './fit.ts'
 import { showBoard, showCard, type Board, type Card, type Group } from './tools/shown.ts'
 import { notice } from './untrusted.ts'
@@ -105,9 +103,8 @@ async function asked<Result>(caller: Caller, work: Promise<Result>, uri?: string
   try {
     return await work
   } catch (error) {
-    if (uri !== undefined && error instanceof ServiceError && error.code === 'not_found')
-      throw new ResourceNotFoundError(uri)
-    const { code, message } = reportFailure(error, caller.call.request)
+    const { code, message } = reportRefusal(caller, error)
+    if (uri !== undefined && code === 'not_found') throw new ResourceNotFoundError(uri)
     const rpcCode = code === 'bad_request' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError
     throw new ProtocolError(rpcCode, message, { code })
   }

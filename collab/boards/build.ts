@@ -130,17 +130,22 @@ const maxFieldBytes = 1024 * 1024
 /** How cards without coordinates are placed. */
 interface Placing extends Threads {
   layout: LayoutName | undefined
+  /** See `NewCards`. */
+  keepsPlaced?: boolean | undefined
   /** The cards that are on the board already. */
   occupied: CardShape[]
 }
 
-function placesOf(cards: CardToCreate[], { layout, occupied, ...threads }: Placing): Steps<Places> {
+function placesOf(
+  cards: CardToCreate[],
+  { layout, keepsPlaced, occupied, ...threads }: Placing,
+): Steps<Places> {
   const open = cards.map((card) => {
     const { kind, w, h, rotation, section_header, sub, group_id } = shapeOf(card)
     const { x, y } = card.change
     return { id: card.id, kind, w, h, rotation, section_header, sub, group_id, x, y }
   })
-  return placesOfNew(threads, { layout, cards: open, occupied })
+  return placesOfNew(threads, { layout, keepsPlaced, cards: open, occupied })
 }
 
 /** Adds new and restored cards to a write. Returns them. */

@@ -33,6 +33,8 @@ export async function createCards(
     boardId: string
     cards: NewCard[]
     layout?: LayoutName | undefined
+    /** With a layout: cards with both coordinates keep them, and only the others are arranged. */
+    keepsPlaced?: boolean
     /** Returns what to store with the commit, given the cards' ids; see `BuiltWrite.made`. */
     remember?(ids: string[]): Made[]
     files?: NamedFiles
@@ -43,8 +45,8 @@ export async function createCards(
     newSources?: ReadonlySet<string>
   },
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
-  const { boardId, account, layout, newSources } = request
-  const placed = layout === undefined && request.cards.every(({ change }) => isPlaced(change))
+  const { boardId, account, layout, keepsPlaced = !layout, newSources } = request
+  const placed = keepsPlaced && request.cards.every(({ change }) => isPlaced(change))
   const identified = request.cards.some(({ change, removed }) => removed || change.identifiers?.length)
   if (!placed || identified || request.cards.some(({ change }) => change.group_id))
     await requireWritable(live.database, account, boardId)
@@ -70,7 +72,7 @@ export async function createCards(
           const isGroup = (id: string) =>
             lease ? findGroup(lease.board.document, id) !== null : (mirror?.ids.has(id) ?? false)
           const occupied = lease && !placed ? [...(yield* shapesOf(lease.board.document)).values()] : null
-          const placing = occupied && { layout, occupied, pool: live.pool, account }
+          const placing = occupied && { layout, keepsPlaced, occupied, pool: live.pool, account }
           const draft = new Draft(head)
           created = yield* buildCreates(draft, head, settleGroups(cards, isGroup), placing)
           const { write } = draft

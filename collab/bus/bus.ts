@@ -20,7 +20,7 @@ import {
   type MessageOf,
   type NodeMessage,
 } from './messages.ts'
-import { RareWarning } from './rare-warning.ts'
+import { RareWarning } from '../../platform/rare-warning.ts'
 
 export interface BusDriver {
   /** Whether it can send now. */

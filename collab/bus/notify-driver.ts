@@ -10,7 +10,7 @@ import type { Database, Listener } from '../../sql/database.ts'
 import type { BusDriver } from './bus.ts'
 import type { Frame } from './messages.ts'
 import { Parts, splitText } from './parts.ts'
-import { RareWarning } from './rare-warning.ts'
+import { RareWarning } from '../../platform/rare-warning.ts'
 
 const channel = 'corkboard_nodes'
 /** Messages that wait for the connection. When it hangs, the oldest are dropped. */

@@ -15,7 +15,8 @@ import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/co
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { keepFormats, tail } from '../log/log.ts'
+import { ownBuffers, tail } from '../log/log.ts'
+import { limitCleanup } from '../updates/cleanup.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -85,7 +86,7 @@ export class BoardDocument implements CommittingDocument {
     this.shared = new SharedState(document)
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
-    keepFormats(document)
+    limitCleanup(document)
   }
 
   get appliedSeq(): number {
@@ -358,7 +359,7 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: nothingIndexed,
     }
-    const how = { account: ownerId, origin, failed: this.#applyFailed }
+    const how = { account: ownerId, origin, failed: this.#applyFailed, transfer: ownBuffers(found) }
     this.merged(await this.#context.loader.apply(this.document, { snapshot, updates }, how))
     this.#sizeBytes = head.snapshotBytes + head.logBytes
     this.#reached(head.seq)

@@ -10,7 +10,8 @@ import type { Clock } from '../../platform/clock.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { isFromLog } from './origin.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
-import { keepFormats, type LogContent } from '../log/log.ts'
+import { ownBuffers, type LogContent } from '../log/log.ts'
+import { limitCleanup } from '../updates/cleanup.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -176,14 +177,16 @@ export class Documents {
   }
 
   /**
-   * Opens a state that was encoded at some moment. It does so in turns, for a large one partly in a worker thread.
+   * Opens a state that was encoded at some moment. It does so in turns, for a large one partly in a worker thread. Others
+   * may use the same bytes: joins share a board's state, and an update may still wait for its commit.
    *
    * @param updates the state, as updates in their order
    * @param account whose turn it takes
    * @throws ServiceError `session_unavailable`
    */
   open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
-    return this.openLog({ snapshot: null, updates }, account)
+    const log = { snapshot: null, updates }
+    return this.#fill((copy, options) => this.#options.loader.apply(copy, log, options), account)
   }
 
   /** The same for a state that a worker thread has cut into parts. */
@@ -191,9 +194,13 @@ export class Documents {
     return this.#fill((copy, options) => this.#options.loader.applyParts(copy, parts, options), account)
   }
 
-  /** Opens a copy of a log, as `open` does. The log can't be used afterwards. */
+  /** Opens a log that was read for this alone, as `open` does. It can't be used afterwards. */
   openLog(log: LogContent, account: string): Promise<Y.Doc> {
-    return this.#fill((copy, options) => this.#options.loader.apply(copy, log, options), account)
+    const transfer = ownBuffers(log)
+    return this.#fill(
+      (copy, options) => this.#options.loader.apply(copy, log, { ...options, transfer }),
+      account,
+    )
   }
 
   async #fill(
@@ -201,7 +208,7 @@ export class Documents {
     account: string,
   ): Promise<Y.Doc> {
     const copy = new Y.Doc()
-    keepFormats(copy)
+    limitCleanup(copy)
     const failed = (error: unknown) => {
       throw error
     }

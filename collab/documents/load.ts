@@ -9,7 +9,7 @@ import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { smallUpdateBytes } from '../updates/cut.ts'
-import { ownBuffers, type LogContent } from '../log/log.ts'
+import type { LogContent } from '../log/log.ts'
 import type { cutLog } from '../log/cut-log.ts'
 import { metered, TurnOver, TooCostly, type Meter } from '../updates/meter.ts'
 
@@ -22,6 +22,8 @@ export interface ApplyLogOptions {
    * loaded would be lost.
    */
   failed(error: unknown): void
+  /** Buffers of the log to transfer to a thread instead of copying. Nobody else may use them: see `ownBuffers`. */
+  transfer?: ArrayBuffer[]
 }
 
 const cutTask = task<typeof cutLog>(new URL('../log/cut-log.ts', import.meta.url), 'cutLog')
@@ -55,7 +57,6 @@ export class LogLoader {
   /**
    * Applies a log.
    *
-   * @param log can't be used afterwards: its buffers may be transferred to a thread
    * @returns the steps that integrating the items took (meter.ts)
    * @throws an error for which `isTooCostly` is true when the log takes too long to cut or to integrate
    */
@@ -72,7 +73,7 @@ export class LogLoader {
       : await this.#pool.run(cutTask, log, {
           account: options.account,
           timeoutMs: cutMs,
-          transfer: ownBuffers(log),
+          transfer: options.transfer ?? [],
         })
     await this.#applyAll(document, parts, meter, options, (part) =>
       Y.applyUpdate(document, part, options.origin),

@@ -9,6 +9,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { RareWarning } from '../../platform/rare-warning.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { Database, Statement } from '../../sql/database.ts'
@@ -43,6 +44,7 @@ export type Beginning = 'ready' | 'reset' | 'none'
 export class JournalReader {
   readonly #options: JournalReaderOptions
   readonly #bounds: JournalBounds
+  readonly #failed: RareWarning
   /** Followers that begin at the same moment share a statement. */
   readonly #beginnings = new QueryBatch({
     query: async (followers: Follower[]) => {
@@ -73,6 +75,10 @@ export class JournalReader {
   constructor(options: JournalReaderOptions) {
     this.#options = options
     this.#bounds = { ...limits.eventStreams, ...options.bounds }
+    this.#failed = new RareWarning(
+      options.log,
+      'streams of events could not be resumed; their clients have to reconnect',
+    )
   }
 
   /**
@@ -219,14 +225,11 @@ export class JournalReader {
         else if (!isAfter(this.#cursor!, follower.position)) return void this.#current.add(follower)
         else
           await this.#pages.run(follower.reader.account, async () => {
-            if (!this.#page) await this.#sendMissed(follower, this.#cursor!)
+            if (!follower.isOver && !this.#page) await this.#sendMissed(follower, this.#cursor!)
           })
       }
     } catch (error) {
-      this.#options.log.warn(
-        { err: error },
-        'a stream of events could not be resumed; its client has to reconnect',
-      )
+      this.#failed.add({ err: error })
       follower.cutOff('fault')
     }
   }

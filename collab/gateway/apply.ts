@@ -7,12 +7,13 @@ import { closeCodes } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { refuseUpdate, type AdmitBounds, type Refused } from '../updates/admit.ts'
 import type { TurnOrigin } from '../documents/origin.ts'
-import { countRanges, cutOffDeletes, maxRanges } from '../updates/cut.ts'
+import { countDeleted, countRanges, cutOffDeletes, isManyDeleted, maxRanges } from '../updates/cut.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import {
   metered,
   spendOnDeletes,
   stepsFor,
+  stepsOfDeletedStructs,
   stepsOfDeletes,
   stepsPerTurn,
   stepsToDecode,
@@ -73,8 +74,9 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
   if (refused) return refuse(refused)
   const { structs, ds } = decoded
   const deleteSteps = stepsOfDeletes(document, ds.clients)
-  const isLong = countRanges(ds) > maxRanges && deleteSteps > stepsPerTurn
-  if (isLong) return { kind: 'cut', parts: cutOffDeletes(structs, ds) }
+  const deleted = countDeleted(document, ds)
+  const isLong = (countRanges(ds) > maxRanges && deleteSteps > stepsPerTurn) || isManyDeleted(deleted)
+  if (isLong) return { kind: 'cut', parts: cutOffDeletes(document, structs, ds) }
 
   const { store } = document
   const { pendingStructs, pendingDs } = store
@@ -96,7 +98,8 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
     return { kind: 'refused', ...closeCodes.badFrame }
   } finally {
     board.merged(meter.steps - stepsBefore)
-    meter.turnSteps -= stepsToDecode(update, structs.length + countRanges(ds))
+    meter.turnSteps -=
+      stepsToDecode(update, structs.length + countRanges(ds)) + stepsOfDeletedStructs(deleted)
     store.pendingStructs = pendingStructs
     store.pendingDs = pendingDs
   }

@@ -1,12 +1,18 @@
 /** The update log of a board: encodes updates in log rows, and reads the log for a document. */
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
+import { limitCleanup } from '../updates/cleanup.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { runAsSystem, type Database, type Statement, type StatementPool } from '../../sql/database.ts'
 
-/** Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied. */
+/**
+ * Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied.
+ *
+ * @throws Error for an update without bytes. Its buffer was given to a thread, so it can't be stored.
+ */
 export function frame(updates: Uint8Array[]): Uint8Array[] {
   return updates.flatMap((update) => {
+    if (update.byteLength === 0) throw new Error('an update has no bytes')
     const length = Buffer.allocUnsafe(4)
     length.writeUInt32BE(update.byteLength)
     return [length, update]
@@ -48,7 +54,7 @@ export interface LogContent {
 }
 
 /**
- * The buffers of a log that can be transferred to a thread without a copy. Small values share a pooled buffer, which
+ * The buffers of a log that can be transferred to a thread without a copy, when nobody else uses the log. Small values share a pooled buffer, which
  * can't be transferred.
  */
 export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
@@ -74,22 +80,12 @@ export function replay(
       options.failed?.(error)
     }
   }
-  keepFormats(document)
+  limitCleanup(document)
   document.transact(() => {
     const { snapshot } = log
     if (snapshot) attempt(() => Y.applyUpdateV2(document, snapshot, options.origin))
     for (const update of log.updates) attempt(() => Y.applyUpdate(document, update, options.origin))
   }, options.origin)
-}
-
-/**
- * Stops Yjs from cleaning up formatting marks after a transaction. For each deleted item it visits all marks beside it,
- * which takes quadratic time. Editors clean up their own documents, and send the deletions as updates.
- */
-export function keepFormats(document: Y.Doc): void {
-  document.on('afterTransaction', (transaction) => {
-    transaction._needFormattingCleanup = false
-  })
 }
 
 /** A board's counters, as read from its row. */

@@ -5,7 +5,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import { encodeUpdate, type Struct } from './encode.ts'
+import { encodeUpdate, type DeletedRange, type Struct } from './encode.ts'
 import { leastStepsOfDeletes } from './meter.ts'
 import { valuesFault } from './nesting.ts'
 import { scanUpdate, type Place, type Scan } from './scan.ts'
@@ -60,7 +60,7 @@ interface Checks {
 function cut(update: Uint8Array, { onValues, isRefused }: Checks): Uint8Array[] | 'refused' | null {
   try {
     const scan = scanUpdate(update, onValues)
-    const deletes = deletesOf(update, scan)
+    const deletes = decodeDeletes(update, scan)
     if (isRefused(deletes)) return 'refused'
     const ordered = inCausalOrder(scan)
     return ordered && [...cutStructs(update, ordered), ...cutDeletes(deletes)]
@@ -70,12 +70,57 @@ function cut(update: Uint8Array, { onValues, isRefused }: Checks): Uint8Array[] 
 }
 
 /** Decodes the deletions alone: as those of an update without structs. */
-const deletesOf = (update: Uint8Array, { deletesAt }: Scan): DeleteSet =>
+const decodeDeletes = (update: Uint8Array, { deletesAt }: Scan): DeleteSet =>
   Y.decodeUpdate(Buffer.concat([Uint8Array.of(0), update.subarray(deletesAt)])).ds
 
+/** Returns what an update deletes; null when it is malformed. */
+export function deletesOf(update: Uint8Array): DeleteSet | null {
+  try {
+    return decodeDeletes(update, scanUpdate(update))
+  } catch {
+    return null
+  }
+}
+
 /** Separates the structs of an update from its deletions, which are cut into parts. */
-export function cutOffDeletes(structs: Struct[], ds: DeleteSet): Uint8Array[] {
-  return [...(structs.length > 0 ? [encodeStructs(structs)] : []), ...cutDeletes(ds)]
+export function cutOffDeletes(document: Y.Doc, structs: Struct[], ds: DeleteSet): Uint8Array[] {
+  const clients = new Map(
+    [...ds.clients].map(([client, ranges]) => [client, cutRanges(document, client, ranges)]),
+  )
+  const roomOf = (client: number, range: DeletedRange) =>
+    1 + (maxRanges * structsWithin(document, client, range)) / maxStructs
+  return [...(structs.length > 0 ? [encodeStructs(structs)] : []), ...cutDeletes({ clients }, roomOf)]
+}
+
+/** The number of structs of a document that an update deletes. */
+export function countDeleted(document: Y.Doc, ds: DeleteSet): number {
+  let count = 0
+  for (const [client, ranges] of ds.clients)
+    for (const range of ranges) count += structsWithin(document, client, range)
+  return count
+}
+
+/** Whether deleting takes more than one turn. */
+export const isManyDeleted = (count: number): boolean => count > maxStructs
+
+function structsWithin({ store }: Y.Doc, client: number, { clock, len }: DeletedRange): number {
+  const end = Math.min(clock + len, Y.getState(store, client))
+  if (end <= clock) return 0
+  const structs = store.clients.get(client)!
+  return 1 + Y.findIndexSS(structs, end - 1) - Y.findIndexSS(structs, clock)
+}
+
+/** Cuts ranges so that each deletes at most `maxStructs` structs of the document. */
+function cutRanges(document: Y.Doc, client: number, ranges: readonly DeletedRange[]): DeletedRange[] {
+  return ranges.flatMap((range) => {
+    const count = structsWithin(document, client, range)
+    if (count <= maxStructs) return [range]
+    const structs = document.store.clients.get(client)!
+    const first = Y.findIndexSS(structs, range.clock)
+    const cuts = [range.clock]
+    for (let at = maxStructs; at < count; at += maxStructs) cuts.push(structs[first + at]!.id.clock)
+    return cuts.map((clock, at) => ({ clock, len: (cuts[at + 1] ?? range.clock + range.len) - clock }))
+  })
 }
 
 export const countRanges = (ds: DeleteSet): number =>
@@ -151,22 +196,25 @@ function copyStructs(update: Uint8Array, structs: Place[]): Uint8Array {
   return encoding.toUint8Array(encoder)
 }
 
-function cutDeletes(ds: DeleteSet): Uint8Array[] {
+/** @param roomOf how much of a part's room, which is `maxRanges`, a range takes */
+function cutDeletes(
+  { clients }: { clients: ReadonlyMap<number, readonly DeletedRange[]> },
+  roomOf: (client: number, range: DeletedRange) => number = () => 1,
+): Uint8Array[] {
   const parts: Uint8Array[] = []
-  let part: typeof ds.clients = new Map()
+  let part = new Map<number, DeletedRange[]>()
   let room = maxRanges
   const endPart = () => {
     if (part.size > 0) parts.push(encodeUpdate(new Map(), part))
     part = new Map()
     room = maxRanges
   }
-  for (const [client, ranges] of ds.clients)
-    for (let at = 0; at < ranges.length;) {
-      const some = ranges.slice(at, at + room)
-      part.set(client, some)
-      at += some.length
-      room -= some.length
-      if (room === 0) endPart()
+  for (const [client, ranges] of clients)
+    for (const range of ranges) {
+      const needed = roomOf(client, range)
+      if (needed > room) endPart()
+      part.getOrInsert(client, []).push(range)
+      room -= needed
     }
   endPart()
   return parts

@@ -90,13 +90,15 @@ export function metered(meter: Meter, work: () => void): void {
 export const stepsToDecode = ({ byteLength }: Uint8Array, parts: number): number =>
   1.5 * parts + byteLength / 500
 
-/** The cost of applying deletions, in steps. */
+/** The cost of the ranges of deletions, in steps: each may split two structs. */
 export function stepsOfDeletes(document: Y.Doc, ranges: ReadonlyMap<number, { length: number }>): number {
   let steps = 0
   for (const [client, { length }] of ranges)
     steps += length * (stepsPerStruct + structsOf(document, client) / structsMovedPerStep)
   return steps
 }
+
+export const stepsOfDeletedStructs = (count: number): number => count * stepsPerStruct
 
 /** The cost of deletions in an empty document, in steps. Each range makes the struct array longer for the next one. */
 export function leastStepsOfDeletes(ranges: ReadonlyMap<number, { length: number }>): number {

@@ -11,24 +11,26 @@ export interface NewCards {
    * order.
    */
   layout: LayoutName | undefined
+  /** With a layout: cards with both coordinates keep them, and the others form the block. */
+  keepsPlaced?: boolean | undefined
   cards: (LayoutCard & { x?: number | undefined; y?: number | undefined })[]
   occupied: Rotated[]
 }
 
 export type Places = Map<string, Partial<CardPlace> & Point>
 
-/** Returns the places of cards that lack a coordinate. */
-export function placeNew({ layout, cards, occupied }: NewCards): Planned<Places> {
+/** Returns the places of the cards that do not keep theirs. */
+export function placeNew({ layout, keepsPlaced = !layout, cards, occupied }: NewCards): Planned<Places> {
   const space = new FreeSpace()
   for (const rect of occupied) space.occupy(boundingBox(rect))
-  if (layout) return planned(() => arrangeNew(layout, cards, space))
-  // Cards with a given place keep it, so they are occupied before the others are placed.
+  // Places that cards keep are occupied before the others are placed.
   const open: typeof cards = []
   for (const card of cards) {
     const { x, y } = card
-    if (x !== undefined && y !== undefined) space.occupy(boundingBox({ ...card, x, y }))
+    if (keepsPlaced && x !== undefined && y !== undefined) space.occupy(boundingBox({ ...card, x, y }))
     else open.push(card)
   }
+  if (layout) return planned(() => arrangeNew(layout, open, space))
   return {
     places: new Map(open.map(({ id, w, h, rotation, x, y }) => [id, space.place({ w, h, rotation, x, y })])),
   }

@@ -12,11 +12,10 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Readable } from 'node:stream'
-import { ServiceError } from '../../core/errors.ts'
 import { fileChunkBytes, syncFolder, writeDurably } from './durable-file.ts'
+import { faults } from './file-faults.ts'
 import {
   byPartNumber,
-  storeUnavailable,
   type ByteRange,
   type CompletedPart,
   type CompleteOutcome,
@@ -24,6 +23,7 @@ import {
   type PartPlan,
   type PutOptions,
 } from './object-store.ts'
+import { storeBody } from './store-body.ts'
 import type { PartUrls } from './part-urls.ts'
 import type { Clock } from '../clock.ts'
 
@@ -93,7 +93,7 @@ export class DiskStore implements ObjectStore {
     return faults(async () => {
       // Not with a FileHandle: its reads are promises, which cost more.
       const stream = createReadStream(this.#objectPath(key), { ...range, highWaterMark: fileChunkBytes })
-      const opened = once(stream, 'open').then(() => stream)
+      const opened = once(stream, 'open').then(() => storeBody(stream))
       return opened.catch(whenMissing(null))
     })
   }
@@ -229,18 +229,3 @@ const whenMissing =
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return value
     throw error
   }
-
-/** Turns file system errors into `storage_unavailable`. Errors of the request body are passed on. */
-async function faults<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    const { syscall = '' } = error as NodeJS.ErrnoException
-    throw syscallsOnFiles.has(syscall) && !(error instanceof ServiceError) ? storeUnavailable(error) : error
-  }
-}
-
-/** System calls on files. Errors of sockets name other calls. */
-const syscallsOnFiles = new Set(
-  'open write writev fsync fdatasync rename mkdir stat lstat scandir rm rmdir unlink close'.split(' '),
-)

@@ -61,7 +61,7 @@ export interface ObjectStore {
    */
   put(key: string, body: Readable, options: PutOptions): Promise<number>
   head(key: string): Promise<{ bytes: number } | null>
-  /** Returns null when the object does not exist. The stream fails when the connection to the store breaks. */
+  /** Returns null when the object does not exist. The stream fails with `storage_unavailable` when the store does. */
   get(key: string, range?: ByteRange): Promise<Readable | null>
   /** Removes objects. It is no error when one does not exist. */
   remove(keys: string[]): Promise<void>

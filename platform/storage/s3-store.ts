@@ -14,6 +14,7 @@ import {
   type PutOptions,
   type StoredObject,
 } from './object-store.ts'
+import { storeBody } from './store-body.ts'
 
 export interface S3Options {
   endpoint: string
@@ -79,7 +80,7 @@ export class S3Store implements ObjectStore {
   async get(key: string, range?: ByteRange) {
     const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {}
     const answer = await this.#send({ method: 'GET', key, headers })
-    if (answer.statusCode < 300) return answer.body
+    if (answer.statusCode < 300) return storeBody(answer.body)
     const text = await textOf(answer)
     if (answer.statusCode === 404) return null
     throw refusal({ method: 'GET', key }, answer, text)

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { withKnownSize } from './known-size.ts'
 import { storeUnavailable, type ObjectStore, type StoredObject } from './object-store.ts'
+import { storeBody } from './store-body.ts'
 import { S3Store, type S3Options } from './s3-store.ts'
 
 export interface SupabaseOptions {
@@ -62,7 +63,7 @@ export function openSupabaseStore(options: SupabaseOptions): ObjectStore {
       const from = range ? files().setHeader('range', `bytes=${range.start}-${range.end}`) : files()
       const { data, error } = await from.download(key).asStream()
       if (error) return missingOrFault(error)
-      return Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0])
+      return storeBody(Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0]))
     },
 
     async remove(keys) {

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import { requireRoomForActive } from '../../api/webhooks/webhook.ts'
 import { AccountError } from '../../sql/accounts/accounts.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { showCommand } from './command.ts'
@@ -44,12 +45,14 @@ function switchCommand(webhook: Command, name: string, active: boolean, descript
     examples: [`webhook ${name} --id ${someId}`],
     run: ({ id }: { id: string }) =>
       asService(async (tx) => {
+        const [webhook] = await readWebhooks(tx, { id })
+        if (!webhook)
+          throw new AccountError(`There is no webhook ${id}. \`webhook list\` shows all with their ids.`)
+        if (active && !webhook['active']) await requireRoomForActive(tx, webhook['workspace_id'] as string)
         await tx`
           update webhooks set active = ${active}, disabled_reason = ${active ? null : reason}
           where id = ${id} and active <> ${active}`
         const [changed] = await readWebhooks(tx, { id })
-        if (!changed)
-          throw new AccountError(`There is no webhook ${id}. \`webhook list\` shows all with their ids.`)
         return { ...changed }
       }),
   })

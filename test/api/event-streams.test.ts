@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { EventStreams } from '../../collab/events/event-streams.ts'
 import { JournalReader } from '../../collab/events/journal-reader.ts'
+import type { Logger } from '../../platform/log.ts'
 import { openDatabase, type Database } from '../../sql/database.ts'
 import { startRetention } from '../../workers/upkeep/retention.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
@@ -14,6 +15,7 @@ import { nodesOfFile } from '../support/test-file.ts'
 import { guestOf, makeLink } from './links.ts'
 import { mint, serviceAccountOf } from './minting.ts'
 
+const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
 const resumptions = Number(process.env['RESUMPTIONS'] ?? 4)
 
 const { here, there, user } = await nodesOfFile({
@@ -333,6 +335,41 @@ test('[SE9] a tick is two statements, whatever the number of streams; without st
   journal.stop()
   await until(() => streams.count === 0, 'all have ended')
   expect(await inOneSecond()).toBeLessThanOrEqual(1)
+  await database.close()
+})
+
+test('[SE14] streams that are cut off together while they wait to resume leave nothing behind, and no line in the log', async () => {
+  const boardId = await newBoard()
+  const client = await openEvents(here.url, user)
+  await cardOn(boardId)
+  await until(() => client.events.length > 0, 'an event has come')
+  const { lastId } = client
+  await cardOn(boardId)
+  await until(() => client.events.length > 1, 'another one has come')
+  await settled()
+  const database = openDatabase({ url: here.databaseUrl })
+  const slow: Database = {
+    ...database,
+    callAsSystem: async (call, pool) => {
+      await delay(150)
+      return database.callAsSystem(call, pool)
+    },
+  }
+  const warnings: unknown[] = []
+  const log = { ...silent, warn: (fields: object) => void warnings.push(fields) }
+  const journal = new JournalReader({ database: slow, log })
+  const streams = new EventStreams(journal)
+  const reader = { account: user.userId, tokenId: user.tokenId, session: undefined }
+  const opened = await Promise.all(
+    Array.from({ length: 15 }, () => streams.open({ reader, payer: null, wanted: {} }, lastId)),
+  )
+  for (const stream of opened) stream.resume()
+  await delay(250) // one reads its page, the others wait for their turn
+  for (const stream of opened) stream.destroy()
+  await until(() => streams.count === 0, 'all have ended')
+  await delay(3000) // each has had its turn, and the reader has none to read for
+  expect(warnings).toEqual([])
+  journal.stop()
   await database.close()
 })
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
@@ -158,6 +158,36 @@ test('[EX3] an export is of one moment: an edit that changes many cards is in it
   expect(seen.size).toBeGreaterThan(1)
 }, 60_000)
 
+test('[EX9] an export of a board that changes takes no bytes from joins, nor from edits that are not committed yet', async () => {
+  const board = await makeBoard(user)
+  const cards = await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 500 }, () => ({ body: 'b'.repeat(4000) })),
+  )
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  const state = { running: true }
+  const editing = (async () => {
+    for (let round = 1; state.running; round += 1) {
+      // Large, so that it has memory of its own.
+      editor.cards.get(cards[round % cards.length]!.id)!.set('own', `${round} `.repeat(10_000))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })()
+  try {
+    const isCopied = () => service.inMemory(board.id).some(({ shared }) => shared.isEncoded)
+    for (let n = 0; n < 10 || (!isCopied() && n < 100); n += 1)
+      expect((await exportOf(board.id)).cards).toHaveLength(500)
+    expect(isCopied()).toBe(true)
+  } finally {
+    state.running = false
+    await editing
+  }
+  await editor.saved()
+  const joins = await openEditor(service.url, { boardId: board.id, token: user.token })
+  expect(joins.document.toJSON()).toEqual(editor.document.toJSON())
+}, 60_000)
+
 test('[EX4] a board of 10,000 cards exports whole, in pieces, and others are served meanwhile', async () => {
   const board = await makeBoard(user)
   const body = 'words '.repeat(100)
@@ -210,6 +240,23 @@ test('[EX4] of one account two exports are held at a time; who goes away makes r
   leaving.abort()
   expect(((await (await waiting).json()) as any).cards).toHaveLength(2000)
 }, 60_000)
+
+test('[EX8] HEAD of an export writes none of its text, and makes room for the next', async () => {
+  const board = await makeBoard(user)
+  await makeCards(user, board.id, [{ title: 'a card' }])
+  const written = service.nodes.map(({ live }) => vi.spyOn(live.html, 'contents'))
+  for (let time = 0; time < 4; time++) {
+    const { status, headers } = await fetch(`${service.url}/api/v1/boards/${board.id}/export`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${user.token}` },
+    })
+    const type = 'application/json; charset=utf-8'
+    expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([200, type, null])
+  }
+  expect(written.flatMap((spy) => spy.mock.calls)).toEqual([])
+  vi.restoreAllMocks()
+  expect((await exportOf(board.id)).cards).toHaveLength(1)
+})
 
 test('[EX5] a board in the trash exports, and says that it lies there', async () => {
   const board = await makeBoard(user)

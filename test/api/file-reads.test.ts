@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { FileRead } from '../../api/http/route.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard } from './board.ts'
@@ -84,6 +84,43 @@ test('[FR3] a reader who has it already gets 304 without a body', async () => {
     expect([status, bytes.length, headers.get('etag')]).toEqual([304, 0, `"${key}"`])
   }
   expect((await read(service, user, key, { 'if-none-match': '"another"' })).status).toBe(200)
+})
+
+test('[FR48] HEAD answers as GET does, and reads nothing from the store', async () => {
+  const key = await uploaded(pngOf(100_000))
+  const { body } = await user.api.post('/images/urls', { images: [{ image_key: key }] })
+  const signed: string = body.images[0].url
+  const bearer = { authorization: `Bearer ${user.token}` }
+  const ask = async (method: string, path: string, headers: Record<string, string>) => {
+    const response = await fetch(new URL(path, `${service.url}/api/v1/images/`), { method, headers })
+    const answered = Object.fromEntries(response.headers)
+    for (const name of Object.keys(answered))
+      if (
+        /^(connection|keep-alive|transfer-encoding|date|x-request-id|x-ratelimit-.*|ratelimit.*)$/.test(name)
+      )
+        delete answered[name]
+    return { status: response.status, headers: answered, body: await response.text() }
+  }
+  const heads: [string, Record<string, string>, number][] = [
+    [key, bearer, 200],
+    [key, { ...bearer, range: 'bytes=100-199' }, 206],
+    [key, { ...bearer, range: 'bytes=100000-' }, 416],
+    [key, { ...bearer, 'if-none-match': `"${key}"` }, 304],
+    [signed, {}, 200],
+    [`${key}?w=160`, bearer, 200],
+  ]
+  const gets = []
+  for (const [path, headers] of heads) gets.push(await ask('GET', path, headers))
+  const opened = service.nodes.map(({ files }) => vi.spyOn(files, 'get'))
+  for (const [at, [path, headers, status]] of heads.entries()) {
+    const { 'content-length': length, ...get } = gets[at]!.headers
+    const wanted = path.includes('?w=') ? get : { ...get, ...(length ? { 'content-length': length } : {}) }
+    expect([path, await ask('HEAD', path, headers)]).toEqual([path, { status, headers: wanted, body: '' }])
+  }
+  expect(opened.map((spy) => spy.mock.calls)).toEqual(opened.map(() => []))
+  vi.restoreAllMocks()
+  const missing = await ask('HEAD', `f${'x'.repeat(24)}.png`, bearer)
+  expect(missing.status).toBe(404)
 })
 
 test('[FR4] who cannot see the board or the workspace gets the 404 of a file that is not there', async () => {

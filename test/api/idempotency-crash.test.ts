@@ -278,14 +278,14 @@ test('[ID14] an import that is killed while it fetches goes on: what was stored 
   expect((await user.api.get(`/boards/${board.id}/cards`)).body.total).toBe(3)
 }, 120_000)
 
-test('[ID14] an import that is killed between its two commits makes the other cards, and tells of all as created', async () => {
+test('[ID14] an import that is killed in its commit makes all of its cards when it is sent again, and fetches nothing twice', async () => {
   const board = await makeBoard(user)
   const cards = () => service.admin`select card_id from card_index where board_id = ${board.id}`
-  // The second commit waits.
+  // The commit waits.
   await service.admin.unsafe(`
     create function hold_cards() returns trigger language plpgsql set lock_timeout = 0 as $$
     begin
-      if new.board_id = '${board.id}' and exists (select from corkboard.card_index where board_id = '${board.id}') then
+      if new.board_id = '${board.id}' then
         perform pg_advisory_xact_lock_shared(78);
       end if;
       return new;
@@ -305,11 +305,7 @@ test('[ID14] an import that is killed between its two commits makes the other ca
     headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json', ...key },
     body: JSON.stringify(post.body),
   }).catch(() => null)
-  await until(
-    async () => (await cards()).length === 1 && (await waiting()).length > 0,
-    'the first commit is done, and the second is not',
-    60_000,
-  )
+  await until(async () => (await waiting()).length > 0, 'the commit is under way', 60_000)
   const fetched = site.requests.length
   await other.kill()
   await cut

@@ -234,6 +234,23 @@ test('[IM4] what the client says of an item goes before what is found', async ()
   })
 })
 
+test('[IM17] a file has no title unless one is given; its name is in file_name, images have none', async () => {
+  const board = await makeBoard(user)
+  const { cards } = await run(board.id, [
+    { url: at(serves(png(40, 40)), 'harbour.png'), caption: 'At dusk' },
+    { url: at(serves(pdf), 'a%20paper.pdf') },
+    { url: at(serves(pdf), 'other.pdf'), title: 'Given' },
+  ])
+  expect(cards.map(({ title, file_name, body }: any) => [title, file_name, body])).toEqual([
+    [null, undefined, 'At dusk'],
+    [null, 'a paper.pdf', null],
+    ['Given', 'other.pdf', null],
+  ])
+  const { body } = await user.api.get('/openapi.json')
+  const { title } = (body as any).components.schemas.ImportItem.properties
+  expect(title.description).toMatch(/the title of the page, null for a file\./)
+})
+
 test('[IM5] items without a place are laid out, justified unless said otherwise, beside what is there', async () => {
   const board = await makeBoard(user)
   await makeCard(user, board.id, { x: 0, y: 0 })
@@ -342,6 +359,22 @@ test('[IM13] 100 items are fetched several at a time and land in their order', a
     select count(*)::int as operations from (select distinct created_at from card_index where board_id = ${board.id}) d`
   expect(event!['operations']).toBe(1)
 }, 30_000)
+
+test('[IM16] items with and without a place are created in one change, with one event', async () => {
+  const board = await makeBoard(user)
+  const places = [{ x: 0, y: 0 }, {}, { x: 500, y: 0 }, {}, { x: 40 }]
+  const items = places.map((place) => ({ url: at(serves(png(300, 300))), ...place }))
+  const body = await run(board.id, items)
+  expect(body.cards.map(({ x, y }: any) => [x, y])).toMatchObject({ 0: [0, 0], 2: [500, 0] })
+  const ids = body.cards.map(({ id }: any) => id)
+  expect(
+    await service.admin`select card_ids from events where board_id = ${board.id} and type = 'card.created'`,
+  ).toEqual([{ card_ids: ids }])
+  const boxes: { x: number; y: number; w: number; h: number }[] = body.cards
+  for (const [n, a] of boxes.entries())
+    for (const b of boxes.slice(n + 1))
+      expect(a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h).toBe(false)
+})
 
 test('[IM15] bad input is 400 that names the item, and nothing happens', async () => {
   const board = await makeBoard(user)

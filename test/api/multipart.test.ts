@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { assemblies, assemblyWait } from '../../api/files/assemblies.ts'
 import { partBytes, planParts } from '../../core/file.ts'
+import { openDatabase } from '../../sql/database.ts'
+import { until } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard } from './board.ts'
 import { digest, picture, pngOf, read, sendParts, storedKeys } from './file.ts'
@@ -21,6 +25,7 @@ beforeAll(async () => {
   user = await service.user()
   boardId = (await makeBoard(user)).id
 })
+afterEach(() => vi.restoreAllMocks())
 afterAll(() => service.stop())
 
 const begin = (who: TestUser, board: string, fields: Record<string, unknown>) =>
@@ -100,14 +105,109 @@ test('[MU3] one that is late, after the end of the upload that another has compl
   const { key, part_size, session } = await begun({ bytes: file.length })
   const parts = await sendParts(user, session, file, part_size, [1])
   const complete = () => user.api.post('/uploads/multipart/complete', { ...session, parts })
-  const real = service.files.complete.bind(service.files)
-  vi.spyOn(service.files, 'complete').mockImplementationOnce(async (...given) => {
-    expect((await complete()).status).toBe(201)
-    await service.admin`delete from uploads where image_key = ${key}` // as its end does
-    return real(...given)
-  })
+  for (const { files } of service.nodes) {
+    const real = files.complete.bind(files)
+    vi.spyOn(files, 'complete').mockImplementationOnce(async (...given) => {
+      // Another process, whose lock was lost.
+      await real(...given)
+      const now = new Date()
+      await service.database.asUser(
+        user.userId,
+        (tx) => tx`select finish_upload(${key}, 'image/png', 40, 30, ${now})`,
+      )
+      await service.admin`delete from uploads where image_key = ${key}` // as its end does
+      return real(...given)
+    })
+  }
   expect((await complete()).status).toBe(404)
   expect((await read(service, user, key)).status).toBe(200)
+})
+
+/** An upload whose parts are all sent. */
+async function sent(who: TestUser, board: string, file = pngOf(1000)) {
+  const { body } = await begin(who, board, { bytes: file.length })
+  const session = { board_id: board, key: body.key, upload_id: body.upload_id }
+  const parts = await sendParts(who, session, file, body.part_size, [1])
+  return {
+    session,
+    parts,
+    complete: () => who.api.post('/uploads/multipart/complete', { ...session, parts }),
+  }
+}
+
+/** Holds the assemblies of the store until `open`, and counts them. */
+function heldAssemblies() {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const running: string[] = []
+  const real = service.files.complete.bind(service.files)
+  vi.spyOn(service.files, 'complete').mockImplementation(async (key, ...given) => {
+    running.push(key)
+    await gate
+    return real(key, ...given)
+  })
+  onTestFinished(() => open())
+  return { running, open }
+}
+const aMoment = () => once(AbortSignal.timeout(300), 'abort')
+
+test('[MU12] however many complete an upload at once, its file is assembled once and all get the answer', async () => {
+  const { session, parts, complete } = await sent(user, boardId)
+  const { running, open } = heldAssemblies()
+  const completing = Array.from({ length: 40 }, complete)
+  const wrong = [{ ...parts[0]!, etag: '0'.repeat(32) }]
+  const others = Array.from({ length: 5 }, () =>
+    user.api.post('/uploads/multipart/complete', { ...session, parts: wrong }),
+  )
+  await until(() => running.length > 0, 'one assembles')
+  await aMoment()
+  expect(running).toEqual([session.key])
+  open()
+  for (const { status, body } of await Promise.all([...completing, ...others]))
+    expect([status, body]).toEqual([201, { image_key: session.key, bytes: 1000, width: 40, height: 30 }])
+})
+
+test('[MU13] an upload that another process completes is waited for, and then is 503', async () => {
+  const { session, complete } = await sent(user, boardId)
+  const { running, open } = heldAssemblies()
+  open()
+  const other = openDatabase({ url: service.databaseUrl })
+  onTestFinished(() => other.close())
+  const wait = assemblyWait.ms
+  onTestFinished(() => void (assemblyWait.ms = wait))
+  const lock = await other.lock(`assembly of ${session.key}`)
+  assemblyWait.ms = 500
+  const refused = await complete()
+  expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+    ...[503, 'storage_unavailable', '10'],
+  ])
+  assemblyWait.ms = wait
+  const completing = complete()
+  await aMoment()
+  expect(running).toEqual([])
+  await lock!.release()
+  expect((await completing).status).toBe(201)
+  expect(running).toEqual([session.key])
+})
+
+test('[MU14] few files are assembled at once, and one account delays no other', async () => {
+  const own = await Promise.all(Array.from({ length: 36 }, () => sent(user, boardId)))
+  const stranger = await service.user()
+  const theirs = await sent(stranger, (await makeBoard(stranger)).id)
+  const { running, open } = heldAssemblies()
+  const completing = own.map(({ complete }) => complete())
+  await until(() => assemblies.waiting === 32, 'the queue of the account is full')
+  const other = theirs.complete()
+  await until(() => running.includes(theirs.session.key), 'another account has its turn')
+  await aMoment()
+  expect(running).toHaveLength(3)
+  open()
+  expect((await other).status).toBe(201)
+  const answers = await Promise.all(completing)
+  const refused = answers.filter(({ status }) => status !== 201)
+  expect(refused.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+    [429, '10'],
+    [429, '10'],
+  ])
 })
 
 test('[MU4] a completion whose process died between the store and the row is healed by the next', async () => {

@@ -3,14 +3,16 @@ import * as fc from 'fast-check'
 import * as encoding from 'lib0/encoding'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { partsOf } from '../../collab/log/cut-log.ts'
 import { cutUpdate, smallUpdateBytes } from '../../collab/updates/cut.ts'
 import { defaultBounds } from '../../collab/gateway/gateway-bounds.ts'
-import { keepFormats } from '../../collab/log/log.ts'
+import { limitCleanup } from '../../collab/updates/cleanup.ts'
 import { metered, stepsFor, TurnOver, type Meter } from '../../collab/updates/meter.ts'
 import { makeBoard } from '../api/board.ts'
 import { ascendingRightOrigins, deleteBomb } from '../hostile/attacks/updates.ts'
 import { costlyUpdates, crafted, item } from '../support/crafted-updates.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
+import { longestTurnMs } from '../support/main-thread.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { processFaults } from '../support/process-faults.ts'
 import { disconnectAll, enter, syncFrame } from '../support/raw-client.ts'
@@ -35,6 +37,16 @@ afterEach(() => {
   leaveAll()
   disconnectAll()
 })
+
+function fillCards(document: Y.Doc, count: number): void {
+  const cards = document.getMap('cards')
+  document.transact(() => {
+    for (let n = 0; n < count; n++) {
+      const fields = { kind: 'note', title: `Card ${n}`, x: n, y: 0, w: 280, h: 180, z: n, rotation: 0 }
+      cards.set(`c${n}`, new Y.Map(Object.entries(fields)))
+    }
+  })
+}
 
 const newBoard = async (): Promise<string> => (await makeBoard(user)).id
 const enterBoard = (boardId: string, token = user.token) => enter(service.url, { boardId, token })
@@ -359,6 +371,48 @@ describe('costly updates', () => {
     await expectMemoryEqualsLog(service, boardId)
   })
 
+  test('[X59] one update that deletes all of 20,000 cards is applied in short turns, and others get all of it', async () => {
+    const boardId = await newBoard()
+    const client = await enterBoard(boardId)
+    limitCleanup(client.documentOf(boardId)) // it is in this process, too
+    const document = new Y.Doc()
+    const cards = document.getMap('cards')
+    fillCards(document, 20_000)
+    client.update(Y.encodeStateAsUpdate(document))
+    await until(() => client.acknowledgements.length === 1, 'the cards are acknowledged', 60_000)
+    const observer = await openEditor(service.url, { boardId, token: user.token })
+    expect(observer.cards.size).toBe(20_000)
+    observer.leave()
+    const before = Y.encodeStateVector(document)
+    document.transact(() => cards.clear())
+    const deletion = Y.encodeStateAsUpdate(document, before)
+    expect(deletion.byteLength).toBeLessThan(20)
+    const turnMs = await longestTurnMs(async () => {
+      client.update(deletion)
+      await until(() => client.acknowledgements.length === 2, 'the deletion is acknowledged', 60_000)
+    })
+    expect(turnMs).toBeLessThan(100) // 900 ms, all at once. It is 20 ms, and 60 when garbage is collected meanwhile
+    const late = await openEditor(service.url, { boardId, token: user.token })
+    expect(late.cards.size).toBe(0)
+    await expectMemoryEqualsLog(service, boardId)
+  })
+
+  test('[X59] a log with such a deletion is loaded in short steps', () => {
+    const document = new Y.Doc()
+    fillCards(document, 20_000)
+    const snapshot = Y.encodeStateAsUpdateV2(document)
+    const before = Y.encodeStateVector(document)
+    document.getMap('cards').clear()
+    const log = { snapshot, updates: [Y.encodeStateAsUpdate(document, before)] }
+    const parts = partsOf(log)
+    const loaded = new Y.Doc()
+    limitCleanup(loaded)
+    const longestMs = Math.max(...parts.map((part) => cpuMs(() => Y.applyUpdate(loaded, part))))
+    expect(longestMs).toBeLessThan(50)
+    expect(loaded.getMap('cards').size).toBe(0)
+    expect(Y.encodeStateVector(loaded)).toEqual(Y.encodeStateVector(document))
+  })
+
   test('[X57] state vectors and updates with too many clients are refused', async () => {
     const boardId = await newBoard()
     const asking = await enterBoard(boardId)
@@ -381,7 +435,7 @@ describe('costly updates', () => {
       }),
     ]
     const document = new Y.Doc()
-    keepFormats(document)
+    limitCleanup(document)
     const count = 20_000
     document.transact(() => {
       document.getText('text')

@@ -312,6 +312,18 @@ test('[S11] one board that is locked among fifty holds nobody up', async () => {
   expect((await waiting).status).toBe(201)
 })
 
+test('[S16] an edit whose bytes are gone is not committed, and holds up no other board', async () => {
+  const [broken, other] = [await newBoard(), await newBoard()]
+  await openEditor(service.url, { boardId: broken, token: user.token })
+  const { queue } = service.live.documents.find(broken)!
+  const update = Y.encodeStateAsUpdate(new Y.Doc())
+  service.live.queue.edit(queue, { update, actors: [user.userId] })
+  structuredClone(update, { transfer: [update.buffer as ArrayBuffer] })
+  expect((await user.api.post(`/boards/${other}/cards`, positioned('goes'))).status).toBe(201)
+  await until(() => queue.edits.isStalled, 'the edit is late')
+  expect((await tail(database, broken, 0))!.updates).toEqual([])
+})
+
 test('[S12] a commit of thousands of cards holds up no other board, and what its own board does meanwhile follows it', async () => {
   const [large, small] = [await newBoard(), await newBoard()]
   const thousand = { cards: Array.from({ length: 1000 }, (_, n) => ({ ...positioned(`Card ${n}`), x: n })) }

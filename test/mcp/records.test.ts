@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { listCards, makeBoard } from '../api/board.ts'
-import { openAgent, postMcp, toolCall } from '../support/mcp.ts'
+import { lockBoard } from '../support/held-lock.ts'
+import { openAgent, postMcp, request, toolCall } from '../support/mcp.ts'
+import { startService } from '../support/service.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
@@ -58,4 +60,37 @@ test('[MC12] an answer that was lost with its process is made again from what wa
   const again = await post(call, key)
   expect(again.body.result.structuredContent.cards).toEqual(first.body.result.structuredContent.cards)
   expect(await listCards(user, board.id)).toHaveLength(1)
+})
+
+test('[MC52] a call that failed for a while is done again under its key; a wrong argument is replayed', async () => {
+  const busy = await startService({ workers: false, writeDeadlineMs: 400 })
+  onTestFinished(() => busy.stop())
+  const own = await busy.user()
+  const board = await makeBoard(own)
+  const call = toolCall('create_cards', { board_id: board.id, cards: [{ kind: 'note', x: 0, y: 0 }] })
+  const send = async (body: unknown, key: string, token = own.token) => {
+    const answer = await postMcp(busy.url, token, body, { 'idempotency-key': key })
+    const { result, error } = answer.body
+    const said = error ? error.message : result.isError ? result.content[0].text : 'done'
+    return { said, replay: answer.headers.get('idempotent-replay') === 'true' }
+  }
+
+  const release = await lockBoard(busy.admin, board.id)
+  const late = await send(call, 'late')
+  await release()
+  expect(late.said).toMatch(/^storage_unavailable: /)
+  expect(await send(call, 'late')).toEqual({ said: 'done', replay: false })
+  expect(await send(call, 'late')).toEqual({ said: 'done', replay: true })
+  expect(await listCards(own, board.id)).toHaveLength(1)
+
+  const wrong = toolCall('create_cards', { board_id: board.id, cards: [] })
+  const refused = await send(wrong, 'wrong')
+  expect(refused.said).toMatch(/^bad_request: /)
+  expect(await send(wrong, 'wrong')).toEqual({ ...refused, replay: true })
+
+  const guest = await busy.user()
+  const read = request('resources/read', { uri: `board://${board.id}` })
+  expect((await send(read, 'read', guest.token)).said).toMatch(/not found/i)
+  await busy.share(board.id, guest, 'viewer')
+  expect(await send(read, 'read', guest.token)).toEqual({ said: 'done', replay: false })
 })

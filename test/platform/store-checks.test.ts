@@ -1,6 +1,7 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../platform/clock.ts'
 import { DiskStore } from '../../platform/storage/disk-store.ts'
@@ -9,9 +10,14 @@ import { S3Store } from '../../platform/storage/s3-store.ts'
 import { openSupabaseStore } from '../../platform/storage/supabase-store.ts'
 import { readConfig } from '../../server/config.ts'
 import { launch, testDataDir } from '../support/instance.ts'
-import { s3Credentials, type Bucket } from '../support/s3-double.ts'
+import { listenWith, s3Credentials, s3Handler, type Bucket } from '../support/s3-double.ts'
+import { startService } from '../support/service.ts'
 import { bucketName, newBucket, openS3Double, openSupabaseDouble } from '../support/store-drivers.ts'
-import { serviceKey } from '../support/supabase-double.ts'
+import { serviceKey, supabaseHandler } from '../support/supabase-double.ts'
+import { makeBoard } from '../api/board.ts'
+import { png, read, sendParts, upload } from '../api/file.ts'
+
+type Handler = ReturnType<typeof s3Handler>
 
 test('[OS9] an S3 bucket that is not there, a wrong key and a dead server each give one line', async () => {
   const double = await openS3Double()
@@ -158,4 +164,66 @@ test('[OS10] a storage whose settings are missing stops the start with a line th
   expect(readConfig({ ...supabase, ...keys }).storage).toMatchObject({
     s3: { endpoint: 'https://x.supabase.co/storage/v1/s3', region: 'us-east-1', bucket: 'b' },
   })
+})
+
+/** A store whose connections break in the middle of each object. */
+async function breaking(handler: Handler) {
+  const state = { breaks: true, afterBytes: 500 }
+  const server = await listenWith((request, response) => {
+    if (!state.breaks || request.method !== 'GET') return handler(request, response)
+    response.writeHead(200, { 'content-length': '1000' })
+    response.flushHeaders()
+    response.write(Buffer.alloc(state.afterBytes), () => setImmediate(() => request.socket.destroy()))
+  })
+  onTestFinished(() => server.close())
+  return { url: server.url, state }
+}
+
+test('[OS13] a connection that breaks within an object is storage_unavailable', async () => {
+  const s3 = await breaking(s3Handler(bucketName, newBucket()))
+  const supabase = await breaking(supabaseHandler(bucketName, newBucket()))
+  const stores = [
+    new S3Store({ endpoint: s3.url, bucket: bucketName, ...s3Credentials }),
+    openSupabaseStore({ url: supabase.url, serviceKey, bucket: bucketName, s3: null }),
+  ]
+  for (const store of stores) {
+    const body = await store.get('some-key')
+    await expect(buffer(body!)).rejects.toMatchObject({ code: 'storage_unavailable' })
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'corkboard-store-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const urls = openPartUrls(['a key for tests, of more than 32 characters'])
+  const disk = new DiskStore({ folder, urls, clock: systemClock, publicUrl: () => '' })
+  await mkdir(join(folder, 'objects', 'so', 'some-key'), { recursive: true })
+  await expect(buffer((await disk.get('some-key'))!)).rejects.toMatchObject({ code: 'storage_unavailable' })
+})
+
+test('[OS13] reads, resized images and completions over a connection that breaks are 503', async () => {
+  const { url, state } = await breaking(s3Handler(bucketName, newBucket()))
+  state.breaks = false
+  const storage = { kind: 's3' as const, s3: { endpoint: url, bucket: bucketName, ...s3Credentials } }
+  const service = await startService({ config: { storage }, workers: false })
+  onTestFinished(() => service.stop())
+  const user = await service.user()
+  const { id } = await makeBoard(user)
+  const key = (await upload(service, user, id)).body.image_key
+  const { body } = await user.api.post(`/uploads/multipart?board=${id}`, {
+    bytes: png.length,
+    content_type: 'image/png',
+  })
+  const session = { board_id: id, key: body.key, upload_id: body.upload_id }
+  const parts = await sendParts(user, session, png, body.part_size, [1])
+  const complete = () => user.api.post('/uploads/multipart/complete', { ...session, parts })
+  state.breaks = true
+  expect((await read(service, user, `${key}?w=160`)).status).toBe(503)
+  const refused = await complete()
+  expect([refused.status, refused.body.code]).toEqual([503, 'storage_unavailable'])
+  state.afterBytes = 0
+  const unread = await read(service, user, key)
+  expect([unread.status, unread.headers.get('cache-control')]).toEqual([503, null])
+  state.breaks = false
+  expect((await complete()).status).toBe(201)
+  expect((await read(service, user, `${key}?w=160`)).status).toBe(200)
+  state.breaks = true
+  expect((await read(service, user, `${key}?w=160`)).status).toBe(503) // the one that is kept
 })

@@ -187,6 +187,20 @@ test('[AD3, AD4] plans, owners and webhooks are changed', { timeout: 60_000 }, a
   expect(await refusalOf('webhook', 'enable', '--id', board.id)).toContain('`webhook list` shows all')
 })
 
+test('[AD9] no webhook is switched on beside 20 active ones', { timeout: 60_000 }, async () => {
+  const owner = await service.user()
+  const ids = []
+  for (let n = 0; n < 21; n++) ids.push(await makeWebhook(service, owner, `https://example.com/${n}`))
+  const id = ids[0]!
+  await service.admin`update webhooks set active = false where id = ${id}`
+  expect(await refusalOf('webhook', 'enable', '--id', id)).toContain(
+    'The workspace has 20 active webhooks, the most that are allowed. Delete one or switch one off first.',
+  )
+  expect(await service.admin`select active from webhooks where id = ${id}`).toEqual([{ active: false }])
+  expect(await answerOf('webhook', 'disable', '--id', ids[1]!)).toMatchObject({ active: false })
+  expect(await answerOf('webhook', 'enable', '--id', id)).toMatchObject({ active: true })
+})
+
 test(
   '[AD5] a deleted workspace leaves nothing but files that others have, too',
   { timeout: 60_000 },

@@ -133,6 +133,20 @@ test('[RC3] a removed card keeps its file for as long as it can be restored', as
   expect(await isThere(key)).toBe(false)
 })
 
+/** An editor makes a card with this file. */
+async function nameOnBoard(key: string, place: { boardId: string; token: string }): Promise<void> {
+  const editor = await openEditor(service.url, place)
+  editor.document.transact(() => {
+    const card = new Y.Map<unknown>([
+      ['kind', 'image'],
+      ['image_key', key],
+    ])
+    card.set('body', new Y.Text())
+    editor.document.getMap('cards').set('named', card)
+  })
+  await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
+}
+
 test('[RC8] a file that moved to another workspace leaves the first one after 30 days, and stays in the other', async () => {
   const owner = await service.user()
   await service.member(owner.workspaceId, user, 'editor')
@@ -162,16 +176,7 @@ test('[RC8] a file that a board of a workspace without it names stays where it i
   const stranger = await service.user()
   const other = await makeBoard(stranger)
   const key = await uploaded()
-  const editor = await openEditor(service.url, { boardId: other.id, token: stranger.token })
-  editor.document.transact(() => {
-    const card = new Y.Map<unknown>([
-      ['kind', 'image'],
-      ['image_key', key],
-    ])
-    card.set('body', new Y.Text())
-    editor.document.getMap('cards').set('elsewhere', card)
-  })
-  await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
+  await nameOnBoard(key, { boardId: other.id, token: stranger.token })
   await days(35)
   expect((await read(service, user, key)).status).toBe(200)
   expect((await read(service, stranger, key)).status).toBe(404)
@@ -217,6 +222,28 @@ test('[RC4] a file that is condemned is gone for everybody, and comes back when 
   await until(() => !editor.provider.hasUnsyncedChanges, 'the edit is committed')
   await days(2)
   expect((await read(service, user, key)).status).toBe(200)
+})
+
+test('[RC10] a row that has just been condemned keeps the bytes when the row of another workspace goes', async () => {
+  const owner = await service.user()
+  const other = await makeBoard(owner)
+  const key = await uploaded()
+  await service.admin`
+    insert into images (image_key, workspace_id, board_id, content_type, bytes)
+    select image_key, ${owner.workspaceId}, ${other.id}, content_type, bytes from images where image_key = ${key}`
+  await reclaimFiles(parts())
+  const earlier = new Date(now - dayMs)
+  await service.admin`update images set created_at = ${earlier} where image_key = ${key}`
+  await service.admin`
+    update images set unreferenced_since = ${earlier}
+    where image_key = ${key} and workspace_id = ${user.workspaceId}`
+  await days(30)
+  expect(await service.admin`select workspace_id, condemned_at from images where image_key = ${key}`).toEqual(
+    [{ workspace_id: owner.workspaceId, condemned_at: new Date(now) }],
+  )
+  await nameOnBoard(key, { boardId: other.id, token: owner.token })
+  await days(2)
+  expect((await read(service, owner, key)).status).toBe(200)
 })
 
 test('[RC5] a reclaim that breaks off between bytes and row is finished by the next round', async () => {

@@ -307,3 +307,45 @@ test('[Q29] searches of one account share the turn that waits, and each finds wh
   await Promise.all(searching)
   expect([await indexedCards(owner), await pendingRows()]).toEqual([2, 0])
 })
+
+test('[Q290] a turn whose searches have all given up leaves the queue', async () => {
+  const accounts = await Promise.all(numbered(6, () => ({})).map(() => makeAccount()))
+  for (const account of accounts) await addCards(account, [{ id: 'one', title: 'word' }])
+  const indexer = openIndexer()
+  const search = (account: Account, timeoutMs: number) =>
+    indexer.catchUp([account.boardId], { account: account.id, timeoutMs })
+  const [first, ...others] = accounts as [Account, ...Account[]]
+  await testDatabase.admin.begin(async (tx) => {
+    await tx`lock table search_index in share mode`
+    const working = search(first, 60_000)
+    working.catch(() => undefined)
+    await until(() => indexer.queue.running === 1, 'the first search has its turn')
+    const waiting = others.map((account) => search(account, 200))
+    await until(() => indexer.queue.waiting === others.length, 'the others wait')
+    await Promise.all(waiting)
+    expect(indexer.queue.waiting).toBe(0)
+  })
+  await search(others[0]!, 60_000)
+  expect(await indexedCards(others[0]!)).toBe(1)
+})
+
+test('[Q290] a search does not wait for what another search of its account waits for', async () => {
+  const owner = await makeAccount()
+  const small = { ...owner, boardId: randomUUID() }
+  await testDatabase.admin`insert into boards (id, workspace_id, name) values (${small.boardId}, ${owner.workspaceId}, 'small')`
+  await addCards(small, [{ id: 'one', title: 'word' }])
+  await addCards(
+    owner,
+    numbered(1500, () => ({ title: 'long', body: 'word '.repeat(100) })),
+  )
+  const indexer = openIndexer()
+  const options = { account: owner.id, timeoutMs: 60_000 }
+  const long = indexer.catchUp([owner.boardId], options)
+  await indexer.catchUp([small.boardId], options)
+  expect(await indexedCards(small)).toBe(1)
+  expect(await indexedCards(owner)).toBeLessThan(1500)
+  await indexer.catchUp([small.boardId], options) // nothing is pending
+  expect(await indexedCards(owner)).toBeLessThan(1500)
+  await long
+  expect(await indexedCards(owner)).toBe(1500)
+})

@@ -1,4 +1,5 @@
 /** Records outcomes of attempts: successes in batches, failures one by one. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -105,9 +106,10 @@ export class OutcomeRecorder {
 
   async #recordAlone(delivery: ClaimedDelivery, outcome: Outcome, nextWaitMs: number | null): Promise<void> {
     const { database, clock } = this.#options
+    const id = randomUUID()
     for (;;) {
       try {
-        return await recordOutcome(database, clock, delivery, outcome, nextWaitMs)
+        return await recordOutcome(database, clock, delivery, { id, ...outcome }, nextWaitMs)
       } catch (error) {
         if (!this.#mayRetry(delivery)) throw error
         await delay(againAfterMs)
@@ -145,13 +147,14 @@ function recordSuccesses(database: Database, successes: Success[]): Promise<{ id
 
 /**
  * Records one outcome and counts the webhook's failures. If the lease was lost, or the delivery was queued again, the
- * attempt is only logged and counted.
+ * attempt is only logged and counted. A repeated call with the same id changes nothing: the answer to the first call's
+ * commit may have been lost.
  */
 async function recordOutcome(
   database: Database,
   clock: Clock,
   delivery: ClaimedDelivery,
-  outcome: Outcome,
+  outcome: Outcome & { id: string },
   nextWaitMs: number | null,
 ): Promise<void> {
   const succeeded = outcome.error === null
@@ -159,9 +162,10 @@ async function recordOutcome(
   const retryAt = succeeded || nextWaitMs === null ? null : new Date(clock.now() + nextWaitMs)
   const attemptedAt = new Date(outcome.attemptedAt)
   await database.asSystem(async (tx) => {
-    await countFailures(tx, delivery.webhookId, outcome.error) // locks the webhook before the delivery, as a deletion does
+    // Locks the webhook before the delivery, as a deletion does. A repeated call waits here for the first one.
+    await tx`select from webhooks where id = ${delivery.webhookId} for no key update`
     // The delivery's row stores the success of the lease's holder. Every other attempt gets a row in the log.
-    await tx`
+    const recorded = await tx`
       with delivery as (
         select id, place, webhook_id, workspace_id, status = 'sending' and fence = ${delivery.fence} as held
         from webhook_deliveries
@@ -175,15 +179,24 @@ async function recordOutcome(
           attempted_at = ${succeeded ? attemptedAt : null}
         from delivery
         where d.id = delivery.id and delivery.held
+        returning d.id
+      ), logged as (
+        insert into webhook_attempts (
+          id, delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, error,
+          attempted_at
+        )
+        select ${outcome.id}, id, place, webhook_id, workspace_id, ${attempt}, ${succeeded ? 0 : limits.webhooks.attempts - attempt},
+          ${succeeded ? 'succeeded' : retryAt ? 'failed' : 'given_up'}, ${outcome.statusCode}, ${outcome.durationMs}, ${outcome.error},
+          ${attemptedAt}
+        from delivery
+        where not (held and ${succeeded})
+        on conflict (id) do nothing
+        returning id
       )
-      insert into webhook_attempts (
-        delivery_id, place, webhook_id, workspace_id, attempt, attempts_left, status, status_code, duration_ms, error, attempted_at
-      )
-      select id, place, webhook_id, workspace_id, ${attempt}, ${succeeded ? 0 : limits.webhooks.attempts - attempt},
-        ${succeeded ? 'succeeded' : retryAt ? 'failed' : 'given_up'}, ${outcome.statusCode}, ${outcome.durationMs}, ${outcome.error},
-        ${attemptedAt}
-      from delivery
-      where not (held and ${succeeded})`
+      select from recorded
+      union all
+      select from logged`
+    if (recorded.length > 0) await countFailures(tx, delivery.webhookId, outcome.error)
   })
 }
 

@@ -68,13 +68,18 @@ export interface BatchRequest {
   lastAccount: string
 }
 
+interface Batch {
+  entries: Entry[]
+  lastAccount: string
+  /** Boards that have anything pending, also those that had no space; null when there may be more. */
+  pending: string[] | null
+}
+
 /** Reads the next pending batch. Accounts take turns: the first card of each, then the second of each. */
-export async function readBatch(
-  tx: Transaction,
-  request: BatchRequest,
-): Promise<{ entries: Entry[]; lastAccount: string }> {
+export async function readBatch(tx: Transaction, request: BatchRequest): Promise<Batch> {
   const boards = await pendingBoards(tx, request)
-  if (boards.length === 0) return { entries: [], lastAccount: request.lastAccount }
+  const pending = boards.length < batchBoards ? boards.map((board) => board.board_id) : null
+  if (boards.length === 0) return { entries: [], lastAccount: request.lastAccount, pending }
   const share = Math.floor(batchCards / boards.length)
   const cards = await pendingCards(tx, boards, share)
 
@@ -97,7 +102,7 @@ export async function readBatch(
   }
   const accounts = [...boardsOf.keys()]
   const waiting = accounts.findIndex((account) => !served.has(account))
-  return { entries, lastAccount: accounts.at(waiting < 0 ? -1 : waiting - 1)! }
+  return { entries, lastAccount: accounts.at(waiting < 0 ? -1 : waiting - 1)!, pending }
 }
 
 /** The boards whose changes have waited longest, and what is pending of each. */

@@ -19,15 +19,19 @@ export interface CatchUpOptions {
 }
 
 interface Worked {
-  state: 'done' | 'busy' | 'idle'
-  /** The boards of which everything is indexed that was pending when the turn began. */
-  complete: Set<string>
+  /** Whether there was anything to index. */
+  any: boolean
+  /** Boards of the turn that still have something pending that was pending when the turn began. */
+  left: Set<string>
 }
 
 /** A turn of `catchUp` that waits for its start. Searches that come meanwhile add their boards. */
 interface NextTurn {
   boards: Set<string>
   worked: Promise<Worked>
+  /** The number of searches that wait for it. When all have given up, it leaves the queue. */
+  waiting: number
+  giveUp(): void
 }
 
 /** `catchUp` uses one connection, and the loop another. */
@@ -74,10 +78,9 @@ export class SearchIndexer {
     let left = boardIds
     const work = async () => {
       while (left.length > 0 && !signal.aborted) {
-        const { state, complete } = await this.#shareTurn(left, { account, timeoutMs })
-        if (state === 'idle') return
-        left = left.filter((id) => !complete.has(id))
-        if (state === 'busy') await pause(20)
+        const worked = await this.#shareTurn(left, { account, timeoutMs }, signal)
+        left = left.filter((id) => worked.left.has(id))
+        if (left.length > 0 && left.every((id) => this.#inHand.has(id))) await pause(20)
       }
     }
     const worked = work().catch((error: unknown) => {
@@ -87,39 +90,62 @@ export class SearchIndexer {
   }
 
   /** Indexes these boards in the account's next turn, together with those of its other searches. */
-  #shareTurn(boardIds: string[], { account, timeoutMs }: CatchUpOptions): Promise<Worked> {
+  #shareTurn(
+    boardIds: string[],
+    { account, timeoutMs }: CatchUpOptions,
+    signal: AbortSignal,
+  ): Promise<Worked> {
     const key = `${account} ${timeoutMs}`
-    const waiting = this.#next.get(key)
-    if (waiting) {
-      for (const id of boardIds) waiting.boards.add(id)
-      return waiting.worked
+    const next = this.#next.get(key) ?? this.#openTurn(key, account)
+    for (const id of boardIds) next.boards.add(id)
+    next.waiting += 1
+    signal.addEventListener(
+      'abort',
+      () => {
+        next.waiting -= 1
+        if (next.waiting === 0) next.giveUp()
+      },
+      { once: true },
+    )
+    return next.worked
+  }
+
+  #openTurn(key: string, account: string): NextTurn {
+    const boards = new Set<string>()
+    const gaveUp = new AbortController()
+    const close = () => {
+      if (this.#next.get(key) === next) this.#next.delete(key)
     }
-    const boards = new Set(boardIds)
-    const closed = () => {
-      if (this.#next.get(key)?.boards === boards) this.#next.delete(key)
+    const start = () => {
+      close()
+      return this.#turn([...boards])
     }
-    const turn = async () => {
-      await Promise.resolve() // searches of the same tick join
-      return this.queue.run(account, () => (closed(), this.#turn([...boards])))
+    const worked = Promise.resolve() // searches of the same tick join
+      .then(() => this.queue.run(account, start, { signal: gaveUp.signal }))
+      .finally(close)
+    const giveUp = () => {
+      close() // no search may join it any more
+      gaveUp.abort()
     }
-    const worked = turn().finally(closed)
-    this.#next.set(key, { boards, worked })
-    return worked
+    const next: NextTurn = { boards, worked, waiting: 0, giveUp }
+    this.#next.set(key, next)
+    return next
   }
 
   /** Starts the loop that indexes pending changes every second. */
   start(): Loop {
     return startLoop('search', 1000, this.#log, async (stopping) => {
-      for (let state: Worked['state'] = 'done'; state === 'done' && !stopping.aborted;) {
+      for (let any = true; any && !stopping.aborted;) {
         const startMs = performance.now()
-        ;({ state } = await this.#turn(null))
-        if (state === 'done') await pause(Math.min(longestRestMs, performance.now() - startMs))
+        ;({ any } = await this.#turn(null))
+        if (any) await pause(Math.min(longestRestMs, performance.now() - startMs))
       }
     })
   }
 
   /** Tries one half of a failed batch, then one batch of pending changes. */
   async #turn(boardIds: string[] | null): Promise<Worked> {
+    const inHand = (boardIds ?? []).filter((id) => this.#inHand.has(id))
     try {
       const part = this.#takeFailed(boardIds)
       if (part) await this.#attempt(part)
@@ -129,11 +155,9 @@ export class SearchIndexer {
       this.#lastAccount = batch.lastAccount
       for (const { board } of batch.entries) this.#inHand.add(board.id)
       for (const entries of littleFirst(batch.entries).flatMap(untriedFirst)) await this.#attempt(entries)
-      const complete = new Set(
-        batch.entries.filter(({ board }) => isComplete(board)).map(({ board }) => board.id),
-      )
-      if (part || batch.entries.length > 0) return { state: 'done', complete }
-      return { state: boardIds?.some((id) => this.#inHand.has(id)) ? 'busy' : 'idle', complete }
+      const left = new Set([...inHand, ...(batch.pending ?? boardIds ?? [])])
+      for (const { board } of batch.entries) if (isComplete(board)) left.delete(board.id)
+      return { any: part !== null || batch.entries.length > 0, left }
     } catch (error) {
       // All entries are still pending in the database.
       this.#failed.length = 0

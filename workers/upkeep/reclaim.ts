@@ -4,7 +4,8 @@
  *   read    which files each board names that has changed since it was read last
  *   mark    since when nothing names a file
  *   condemn what nothing has named for 30 days: for everybody else it is gone now, so that no card can come to name it
- *   remove  what was condemned before this round began to read, and nothing names still: first the bytes, then the row
+ *   remove  what was condemned before this round began to read, and nothing names still: first the bytes, then the row. The
+ *           bytes stay for as long as another workspace's row does
  *
  * A process that ends anywhere in between leaves what the next round goes on from.
  */
@@ -172,9 +173,11 @@ async function removeCondemned(
     if (condemned.length === 0) return
     for (const { image_key } of condemned) {
       try {
-        // Another workspace may have come to have the file.
+        // Another workspace may have the file, or have lost it too late for this round.
         const [kept] = await database.asSystem(
-          (tx) => tx`select from images where image_key = ${image_key} and condemned_at is null`,
+          (tx) => tx`
+            select from images
+            where image_key = ${image_key} and (condemned_at is null or condemned_at > ${before})`,
         )
         if (!kept) await files.remove(storedKeysOf(image_key))
         await database.asSystem(

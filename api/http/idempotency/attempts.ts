@@ -42,6 +42,8 @@ export interface Attempt {
   key: OperationKey
   /** The work of an earlier attempt whose answer was lost; null when there was none. */
   resumed: Resumed | null
+  /** The status of the operation's error, where the status of the answer does not tell it. Set by MCP. */
+  failedWith?: number
   release(): Promise<void>
 }
 

@@ -52,7 +52,8 @@ export function endAttempt(attempts: Attempts) {
     }
     const attempt = request.attempt!
     try {
-      const kept = (status >= 200 && status < 300) || refusedEarly.has(status)
+      const outcome = attempt.failedWith ?? status
+      const kept = (outcome >= 200 && outcome < 300) || refusedEarly.has(outcome)
       if (kept && isKept(payload) && (await isFingerprinted(request)))
         await attempts.keep(attempt, { status, headers: ownHeaders(reply), body: payload })
     } finally {

@@ -144,6 +144,22 @@ export function nested(depth: number, times: number): Uint8Array {
   return handMade([[3, structs]])
 }
 
+/** Many cards, and the deletion of all of them. */
+export function cardsAndDeletion(count: number): { cards: Uint8Array; deletion: Uint8Array } {
+  const document = new Y.Doc()
+  const cards = document.getMap('cards')
+  document.transact(() => {
+    for (let n = 0; n < count; n++) {
+      const fields = { kind: 'note', title: `Card ${n}`, x: n, y: 0, w: 280, h: 180, z: n, rotation: 0 }
+      cards.set(`hostile-${n}`, new Y.Map(Object.entries(fields)))
+    }
+  })
+  const filled = Y.encodeStateAsUpdate(document)
+  const before = Y.encodeStateVector(document)
+  cards.clear()
+  return { cards: filled, deletion: Y.encodeStateAsUpdate(document, before) }
+}
+
 /** One key of a map that many clients set concurrently. */
 export function rivalSets(count: number): Uint8Array {
   const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => [

@@ -6,6 +6,7 @@ import { stateVectorFrame } from './frames.ts'
 import {
   ascendingInOne,
   ascendingRightOrigins,
+  cardsAndDeletion,
   deleteBomb,
   deletesOfStrangers,
   manySiblings,
@@ -75,6 +76,19 @@ export const yjsAttacks: Attack[] = [
   update('yjs-rivals', 'one key that 40,000 clients set', (attempt) => [
     rivalSets(attempt.size(40_000, 10_000)),
   ]),
+  {
+    name: 'yjs-delete-all',
+    point: 3,
+    sends: '12 bytes that delete 30,000 cards',
+    expects: taken,
+    leavesData: true,
+    async prepare(attempt) {
+      const { cards, deletion } = cardsAndDeletion(attempt.size(30_000, 5000))
+      const socket = await attempt.enter()
+      await attempt.updates(socket, [cards])
+      return () => attempt.updates(socket, [deletion])
+    },
+  },
   update('yjs-8m', 'one update of 8 MB', () => [deleteBomb(2_600_000)]),
   {
     name: 'yjs-load',

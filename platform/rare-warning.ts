@@ -1,5 +1,5 @@
 /** A warning that is logged at most every 10 s, with the number of times that it applied since its last line. */
-import type { Logger } from '../../platform/log.ts'
+import type { Logger } from './log.ts'
 
 const logEveryMs = 10_000
 
@@ -19,7 +19,7 @@ export class RareWarning {
     const now = performance.now()
     if (now - this.#loggedAt < logEveryMs) return
     this.#loggedAt = now
-    this.#log.warn({ ...fields, messages: this.#unlogged }, this.#text)
+    this.#log.warn({ ...fields, times: this.#unlogged }, this.#text)
     this.#unlogged = 0
   }
 }
