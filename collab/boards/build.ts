@@ -1,9 +1,10 @@
 /** Builds changes of cards: Yjs updates that are not applied yet, and their index rows. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import {
   cardFields,
+  isStoredKind,
   type CardChange,
   type CardContent,
   type CardShape,
@@ -14,8 +15,14 @@ import { both, type Expects } from '../../core/version.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
-import { cardsOf, cardsRoot, findCard, readContent, type SharedMap } from '../canvas/canvas.ts'
-import { storedFields, UpdateBuilder, type CopyChanges } from '../canvas/edit.ts'
+import { cardsOf, cardsRoot, readContent, type SharedMap, type Values } from '../canvas/canvas.ts'
+import {
+  inUpdates,
+  storedFields,
+  UpdateBuilder,
+  type CopyChanges,
+  type StoredFields,
+} from '../canvas/edit.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { toJson } from '../canvas/json.ts'
 import { bytesOf, type BoardHead } from '../log/log.ts'
@@ -86,11 +93,11 @@ export class Draft {
   }
 
   /** Removes a card. Returns the token that restores it. */
-  removeCard(document: Y.Doc, id: string, shared: SharedMap): string {
+  *removeCard(document: Y.Doc, id: string, shared: SharedMap): Steps<string> {
     const token = randomUUID()
-    this.write.removed.push({ token, id, state: stateOfRemoved(shared) })
+    this.write.removed.push({ token, id, state: yield* stateOfRemoved(shared) })
     this.write.rows.push({ id, gone: true })
-    this.builder.removeKey(cardsOf(document), id)
+    yield* this.builder.removeInSteps(cardsOf(document), id)
     this.builder.nextChange()
     return token
   }
@@ -157,7 +164,7 @@ export function* buildCreates(
     const given = { ...change, ...places?.get(id) }
     given.z ??= cardFields.z.accept(top + 1)
     top = Math.max(top, given.z)
-    const card = kept ? buildRestore(builder, id, given, kept) : buildNew(builder, id, given)
+    const card = kept ? yield* buildRestore(builder, id, given, kept) : buildNew(builder, id, given)
     created.push(card)
     write.rows.push({ ...cardRow(card), fresh: true })
     builder.nextChange()
@@ -175,12 +182,12 @@ function buildNew(builder: UpdateBuilder, id: string, change: CardChange): Versi
   return versioned(id, content, null)
 }
 
-function buildRestore(
+function* buildRestore(
   builder: UpdateBuilder,
   id: string,
   change: CardChange,
   kept: SharedMap,
-): VersionedCard {
+): Steps<VersionedCard> {
   const { body, ...given } = change
   const fields = storedFields(given)
   for (const [key, value] of Object.entries(fields))
@@ -190,16 +197,20 @@ function buildRestore(
     changes.body = body ?? ''
     changes.fields['content'] = null
   }
-  builder.endUpdate()
-  const { client, clock } = builder.next
-  builder.copyMap(kept, cardsRoot, id, changes)
-  // Read the card back from a document that contains only this card.
-  const alone = new Y.Doc()
-  if (clock > 0) alone.store.clients.set(client, [new Y.GC(Y.createID(client, 0), clock)])
-  Y.applyUpdate(alone, builder.endUpdate()!)
-  const shared = findCard(alone, id)
-  if (!shared) throw badRequest('restore_token does not belong to a card.')
-  return readCard(id, shared)
+  yield* inUpdates(builder, builder.copyMap(kept, cardsRoot, id, changes))
+  const after: StoredFields = {
+    ...changes.fields,
+    ...(changes.body === undefined ? {} : { body: changes.body }),
+  }
+  const restored: Values = {
+    get: (name) => (Object.hasOwn(after, name) ? (after[name] ?? undefined) : kept.get(name)),
+    keys: () =>
+      new Set(
+        [...kept.keys(), ...Object.keys(after)].filter((name) => restored.get(name) !== undefined),
+      ).values(),
+  }
+  if (!isStoredKind(restored.get('kind'))) throw badRequest('restore_token does not belong to a card.')
+  return readCard(id, restored)
 }
 
 /** Merges the changes of a card that is named twice. The later change wins. All conditions have to hold. */

@@ -9,7 +9,8 @@ import { cardsOf, cardsRoot, findCard, readContent, readShape, shapesOf } from '
 import type { BuiltWrite } from '../commit/write-request.ts'
 import { Draft } from './build.ts'
 import type { BoardDocument } from '../documents/document.ts'
-import type { StoredFields } from '../canvas/edit.ts'
+import { inUpdates, type StoredFields } from '../canvas/edit.ts'
+import { buildUnchanged } from './conditions.ts'
 import { placesOfMoved, type Threads } from './free-places.ts'
 import { fileKeysOf } from './file-keys.ts'
 import { indexEdits } from './identifiers.ts'
@@ -63,7 +64,10 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
         where: 'to_board_id: ',
         *build([head, toHead]) {
           for (const board of [from, to]) requireTrusted(board)
-          const copies = yield* buildCopies(from, to.document, toHead, ids, { pool: live.pool, account })
+          const copied = new Set<string>()
+          const copies = yield* buildUnchanged(from.document, copied, () =>
+            buildCopies(from, to.document, toHead, { ids, copied, threads: { pool: live.pool, account } }),
+          )
           moved = copies.moved
           if (toWorkspace !== workspace) copies.write.files = yield* filesOf(from.document, moved)
           return [yield* buildRemoval(from.document, head, moved), copies.write] as [BuiltWrite, BuiltWrite]
@@ -87,7 +91,7 @@ export async function moveCards(live: LiveBoards, request: MoveRequest): Promise
 function* filesOf(document: Y.Doc, moved: MovedCard[]): Steps<string[]> {
   const keys = new Set<string>()
   for (const { was } of moved) {
-    for (const key of fileKeysOf(findCard(document, was))) keys.add(key)
+    for (const key of yield* fileKeysOf(findCard(document, was))) keys.add(key)
     yield
   }
   return [...keys]
@@ -97,7 +101,7 @@ function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): St
   const draft = new Draft(head)
   draft.write.made = [] // the target's write records both
   for (const { was } of moved) {
-    draft.builder.removeKey(cardsOf(document), was)
+    yield* draft.builder.removeInSteps(cardsOf(document), was)
     draft.write.rows.push({ id: was, gone: true })
     draft.builder.nextChange()
     yield
@@ -105,12 +109,12 @@ function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): St
   return draft.finish()
 }
 
+/** @param copied gets the card whose copy takes several steps, as long as they last: its row must fit its copy */
 function* buildCopies(
   from: BoardDocument,
   to: Y.Doc,
   head: BoardHead,
-  ids: string[],
-  threads: Threads,
+  { ids, copied, threads }: { ids: string[]; copied: Set<string>; threads: Threads },
 ): Steps<{ write: BuiltWrite; moved: MovedCard[] }> {
   const draft = new Draft(head)
   const { builder, write } = draft
@@ -132,8 +136,16 @@ function* buildCopies(
     const fields: StoredFields = { group_id: null }
     for (const field of ['x', 'y'] as const)
       if (content[field] !== before[field]) fields[field] = content[field]
-    builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id))
     const card = versioned(id, content, interiorOf(shared))
+    copied.add(was)
+    for (const step of inUpdates(
+      builder,
+      builder.copyMap(shared, cardsRoot, id, { fields }, there._map.get(id)),
+    )) {
+      if (builder.bytes > limits.movedBytes) throw tooMuch
+      yield step
+    }
+    copied.clear()
     write.rows.push({ ...cardRow(card), moved_from: from.boardId, was })
     draft.raiseTop(content.z)
     moved.push({ ...card, was })
@@ -143,7 +155,7 @@ function* buildCopies(
   write.made = moved.map(({ id, was }) => ({ type: 'moved', id, from: was }))
   write.claims = claimsOfMoved(moved)
   write.grows = bytesOf(draft.finish().updates)
-  if (write.grows > limits.movedBytes) throw tooMuch(write.grows)
+  if (write.grows > limits.movedBytes) throw tooMuch
   return { write, moved }
 }
 
@@ -167,8 +179,7 @@ function requireTrusted({ isDistrusted }: BoardDocument): void {
     throw new ServiceError('session_unavailable', 'The live document is being reloaded. Try again shortly.')
 }
 
-const tooMuch = (bytes: number) =>
-  new ServiceError(
-    'payload_too_large',
-    `These cards hold ${Math.ceil(bytes / 1024 / 1024)} MB; one request moves at most ${limits.movedBytes / 1024 / 1024} MB. Name fewer cards in card_ids.`,
-  )
+const tooMuch = new ServiceError(
+  'payload_too_large',
+  `These cards hold more than ${limits.movedBytes / 1024 / 1024} MB, and one request moves no more. Name fewer cards in card_ids.`,
+)

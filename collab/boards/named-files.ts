@@ -48,7 +48,7 @@ export function* filesToTake(
   for (const { change, kept } of cards) {
     for (const field of fileFields) if (change[field] && away.has(change[field])) named.add(change[field])
     if (!kept) continue
-    for (const key of fileKeysOf(kept)) named.add(key)
+    for (const key of yield* fileKeysOf(kept)) named.add(key)
     yield
   }
   return [...named]

@@ -46,11 +46,13 @@ export async function upsertCards(
 ): Promise<{ cards: PresentedCard[]; created: number; updated: number; live: boolean }> {
   const { account, boardId } = request
   await requireWritable(live.database, account, boardId)
-  const entries = (await cardsToCreate(request.cards)).map((card, at): Entry => ({
-    ...card,
-    at,
-    identifiers: identifiersOf(card),
-  }))
+  const entries = (await cardsToCreate(request.cards, (state) => live.documents.open([state], account))).map(
+    (card, at): Entry => ({
+      ...card,
+      at,
+      identifiers: identifiersOf(card),
+    }),
+  )
   requireDistinct(entries)
   const bodies = new BodyPlans(live.pool, account)
   const wanted = entries.flatMap((entry) => entry.identifiers)

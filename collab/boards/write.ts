@@ -51,7 +51,7 @@ export async function createCards(
   if (!placed || identified || request.cards.some(({ change }) => change.group_id))
     await requireWritable(live.database, account, boardId)
   if (identified) await indexEdits(live, boardId)
-  const cards = await cardsToCreate(request.cards)
+  const cards = await cardsToCreate(request.cards, (state) => live.documents.open([state], account))
   const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
   let created: VersionedCard[] = []
 
@@ -156,7 +156,7 @@ function* buildRemovals(
     const shared = findCard(document, id)
     if (!shared) continue
     const card = readCard(id, shared)
-    removed.push({ ...card, token: draft.removeCard(document, id, shared) })
+    removed.push({ ...card, token: yield* draft.removeCard(document, id, shared) })
   }
   return { write: draft.finish(), removed }
 }

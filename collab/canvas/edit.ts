@@ -8,7 +8,8 @@
 import * as Y from 'yjs'
 import type { CardChange } from '../../core/card.ts'
 import type { TextEdit } from '../../core/text-merge.ts'
-import { encodeUpdate, type DeletedRange } from '../updates/encode.ts'
+import { atOnce, type Steps } from '../../platform/work/loop-turn.ts'
+import { encodeInSteps, type DeletedRange } from '../updates/encode.ts'
 import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
 
 /** Fields as the shared map stores them; null removes the key. `body` is separate, because it is a shared text. */
@@ -18,6 +19,8 @@ type Content = Y.Item['content']
 
 const largeChars = 128 * 1024
 const largeStructs = 1000
+/** Items that are copied between two `yield`s. */
+const copiedPerStep = 300
 
 /** Builds one update, or several that are applied in order. */
 export class UpdateBuilder {
@@ -31,6 +34,7 @@ export class UpdateBuilder {
   #deletes = new Map<number, DeletedRange[]>()
   #chars = 0
   #deleted = 0
+  #copied = 0
 
   constructor(client: number, clock: number) {
     this.#client = client
@@ -61,9 +65,13 @@ export class UpdateBuilder {
 
   /** Encodes the changes since the last call as one update. Returns null if nothing has changed. */
   endUpdate(): Uint8Array | null {
+    return atOnce(this.endInSteps())
+  }
+
+  *endInSteps(): Steps<Uint8Array | null> {
     if (this.#structs.length === 0 && this.#deletes.size === 0) return null
     const structs = new Map(this.#structs.length > 0 ? [[this.#client, this.#structs]] : [])
-    const update = encodeUpdate(structs, this.#deletes)
+    const update = yield* encodeInSteps(structs, this.#deletes)
     this.#updates.push(update)
     this.#bytes += update.byteLength
     this.#structs = []
@@ -102,51 +110,63 @@ export class UpdateBuilder {
 
   /**
    * Copies a map struct by struct, because editors may have stored values that the methods of a Y.Map don't accept.
+   * The source may change between the steps. Then the copy has some of the changes.
    *
    * @param before the last item of the target key, which was removed
    */
-  copyMap(
+  *copyMap(
     source: SharedMap,
     root: string,
     key: string,
     changes: CopyChanges = { fields: {} },
     before?: Y.Item,
-  ): void {
+  ): Steps<void> {
     // The newest item of a key is its value. Without its predecessor as a neighbour, client ids would decide which one
     // is newest.
     const card = this.#createMap(before?.lastId ?? null, root, key, changes.fields)
     for (const [name, item] of source._map) {
       const replaced = Object.hasOwn(changes.fields, name) || (name === 'body' && changes.body !== undefined)
-      if (!item.deleted && !replaced) this.#copyItem(item, card, name, null)
+      if (!item.deleted && !replaced) yield* this.#copyItem(item, card, name, null)
     }
     if (changes.body !== undefined) this.#createText(null, card, 'body', changes.body)
   }
 
   /** Creates a map. By key: a map, of any document, that has the key's value. The values are copied as `copyMap` does. */
-  collectMap(values: ReadonlyMap<string, SharedMap>, root: string, key: string, before?: Y.Item): void {
+  *collectMap(
+    values: ReadonlyMap<string, SharedMap>,
+    root: string,
+    key: string,
+    before?: Y.Item,
+  ): Steps<void> {
     const map = this.#createMap(before?.lastId ?? null, root, key, {})
-    for (const [name, source] of values) this.#copyItem(source._map.get(name)!, map, name, null)
+    for (const [name, source] of values) yield* this.#copyItem(source._map.get(name)!, map, name, null)
   }
 
   /** Sets a key to the value that it has in a map of another document. */
-  copyField(shared: SharedMap, key: string, source: SharedMap): void {
-    this.#copyItem(source._map.get(key)!, itemOf(shared).id, key, lastIdOf(shared, key))
+  *copyField(shared: SharedMap, key: string, source: SharedMap): Steps<void> {
+    yield* this.#copyItem(source._map.get(key)!, itemOf(shared).id, key, lastIdOf(shared, key))
   }
 
-  #copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Y.ID {
+  *#copyItem(item: Y.Item, parent: Y.ID, key: string | null, left: Y.ID | null): Steps<Y.ID> {
     const { content } = item
+    this.#copied += 1
+    const isStepOver = this.#copied % copiedPerStep === 0
     if (!(content instanceof Y.ContentType)) {
       // The value of a map's entry is the last value of its item.
       const copied = key === null || content.getLength() === 1 ? content.copy() : lastOf(content)
       const id = this.#push(left, null, parent, key, copied)
+      if (isStepOver) yield
       return Y.createID(id.client, id.clock + copied.getLength() - 1)
     }
     const { type } = content
     const id = this.#push(left, null, parent, key, new Y.ContentType(type._copy()))
-    for (const [name, inner] of type._map) if (!inner.deleted) this.#copyItem(inner, id, name, null)
+    if (isStepOver) yield
+    for (const [name, inner] of type._map) if (!inner.deleted) yield* this.#copyItem(inner, id, name, null)
     let last: Y.ID | null = null
-    for (let inner = type._start; inner !== null; inner = inner.right)
-      if (!inner.deleted) last = this.#copyItem(inner, id, null, last)
+    for (let inner = type._start, next; inner !== null; inner = next) {
+      next = inner.right // An editor may split the item meanwhile. Its second half is copied already.
+      if (!inner.deleted) last = yield* this.#copyItem(inner, id, null, last)
+    }
     return id
   }
 
@@ -168,6 +188,22 @@ export class UpdateBuilder {
     this.#delete(current.id, current.length)
     // Applying it deletes each field of a map, too.
     if (current.content instanceof Y.ContentType) this.#deleted += current.content.type._map.size
+  }
+
+  /**
+   * Removes a key in steps. Yjs deletes a shared type with everything in it at once. So the items of a large one are
+   * deleted before it, in updates of their own.
+   */
+  *removeInSteps(shared: SharedMap, key: string): Steps<void> {
+    const current = shared._map.get(key)
+    if (current && !current.deleted && isLarge(current))
+      for (const { id, length } of itemsWithin(current)) {
+        this.#delete(id, length)
+        if (this.#deleted < largeStructs) continue
+        this.endUpdate()
+        yield
+      }
+    this.removeKey(shared, key)
   }
 
   /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */
@@ -198,7 +234,10 @@ export class UpdateBuilder {
 
   #delete(id: Y.ID, length: number): void {
     this.#deleted += 1
-    this.#deletes.getOrInsert(id.client, []).push({ clock: id.clock, len: length })
+    const ranges = this.#deletes.getOrInsert(id.client, [])
+    const last = ranges.at(-1)
+    if (last && last.clock + last.len === id.clock) last.len += length
+    else ranges.push({ clock: id.clock, len: length })
   }
 
   #push(
@@ -213,6 +252,14 @@ export class UpdateBuilder {
     this.#clock += content.getLength()
     this.#chars += charsOf(content)
     return id
+  }
+}
+
+/** Runs a copy in steps. A large one becomes several updates. */
+export function* inUpdates(builder: UpdateBuilder, copy: Steps<void>): Steps<void> {
+  for (const awaits of copy) {
+    builder.nextChange()
+    yield awaits
   }
 }
 
@@ -239,6 +286,25 @@ const lastIdOf = (shared: SharedMap, key: string): Y.ID | null => shared._map.ge
 function itemOf(shared: { _item: Y.Item | null }): Y.Item {
   if (!shared._item) throw new Error('A root type has no item.')
   return shared._item
+}
+
+/** The items in an item's shared type, at any depth. The items of a type come before the type. */
+function* itemsWithin({ content }: Y.Item): Iterable<Y.Item> {
+  if (!(content instanceof Y.ContentType)) return
+  for (const item of content.type._map.values()) yield* withItemsWithin(item)
+  for (let item = content.type._start; item !== null; item = item.right) yield* withItemsWithin(item)
+}
+
+function* withItemsWithin(item: Y.Item): Iterable<Y.Item> {
+  if (item.deleted) return
+  yield* itemsWithin(item)
+  yield item
+}
+
+function isLarge(item: Y.Item): boolean {
+  let count = 0
+  for (const _item of itemsWithin(item)) if ((count += 1) > largeStructs) return true
+  return false
 }
 
 function lastOf(content: Content): Content {

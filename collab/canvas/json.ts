@@ -4,6 +4,7 @@
  */
 import * as Y from 'yjs'
 import { isPlainObject } from '../../core/card-values.ts'
+import { Markup, TooLong } from './markup.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
@@ -76,11 +77,15 @@ function listToJson(values: Iterable<unknown>, budget: JsonBudget): Json[] {
 
 /** Returns rich text as markup; null when its attributes can't be expressed in markup. */
 function textToJson(value: Y.Text | Y.XmlFragment, budget: JsonBudget): Json {
+  const markup = new Markup(budget.left)
   try {
-    return bounded(value.toJSON(), budget)
-  } catch {
+    markup.add(value)
+  } catch (error) {
+    if (error instanceof TooLong) budget.left = -1
     return null
   }
+  budget.left -= markup.cost
+  return markup.text
 }
 
 function bounded(text: string, budget: JsonBudget): string | null {

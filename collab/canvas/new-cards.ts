@@ -1,7 +1,7 @@
 /** Cards to create: as requested, and with all their data. */
 import * as Y from 'yjs'
 import { emptyContent, isKind, unknownKind, type CardChange, type CardContent } from '../../core/card.ts'
-import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import { awaited, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { readContent, type SharedMap } from './canvas.ts'
 import { UpdateBuilder } from './edit.ts'
 import { newIds } from './ids.ts'
@@ -19,28 +19,36 @@ export interface CardToCreate {
   kept: SharedMap | null
 }
 
-export function cardsToCreate(cards: NewCard[]): Promise<CardToCreate[]> {
+/** @param open opens a state that may be large */
+export function cardsToCreate(
+  cards: NewCard[],
+  open: (state: Uint8Array) => Promise<Y.Doc>,
+): Promise<CardToCreate[]> {
   const ids = newIds(cards.length)
-  return mapInTurns(cards, ({ change, removed }, n) => ({
-    id: ids[n]!,
-    change,
-    kept: removed ? openRemoved(removed, change) : null,
-  }))
+  return inTurns(
+    (function* () {
+      const created: CardToCreate[] = []
+      for (const [n, { change, removed }] of cards.entries()) {
+        const kept = removed ? keptIn(yield* awaited(() => open(removed)), change) : null
+        created.push({ id: ids[n]!, change, kept })
+        yield
+      }
+      return created
+    })(),
+  )
 }
 
 export const removedRoot = 'card'
 
 /** The complete state of a card that is removed. */
-export function stateOfRemoved(shared: SharedMap): Uint8Array {
+export function* stateOfRemoved(shared: SharedMap): Steps<Uint8Array> {
   const builder = new UpdateBuilder(1, 0)
-  builder.copyMap(shared, removedRoot, removedRoot)
-  return builder.endUpdate()!
+  yield* builder.copyMap(shared, removedRoot, removedRoot)
+  return (yield* builder.endInSteps())!
 }
 
-/** Opens a removed card. The restored card keeps its kind, or gets one that the API can create. */
-function openRemoved(state: Uint8Array, change: CardChange): SharedMap {
-  const document = new Y.Doc()
-  Y.applyUpdate(document, state)
+/** The removed card in its state. The restored card keeps its kind, or gets one that the API can create. */
+function keptIn(document: Y.Doc, change: CardChange): SharedMap {
   const kept = document.getMap(removedRoot).get(removedRoot)
   if (!(kept instanceof Y.Map)) throw new Error('The stored state of a removed card is not a card.')
   const { kind } = readContent(kept as SharedMap)

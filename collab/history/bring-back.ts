@@ -21,6 +21,7 @@ import {
   type Values,
 } from '../canvas/canvas.ts'
 import { plainText } from '../canvas/compare.ts'
+import { inUpdates } from '../canvas/edit.ts'
 import { cardRow, groupRow, readCard } from '../canvas/project.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
 import type { BoardHead } from '../log/log.ts'
@@ -76,7 +77,7 @@ export function* buildTargets(
   const changes: Change[] = []
   for (const target of targets) {
     yield
-    const change = build.add(target)
+    const change = yield* build.add(target)
     if (change) changes.push(change)
   }
   return { write: build.finish(), changes }
@@ -98,10 +99,10 @@ class Build {
     this.#targets = new Map(targets.map((target) => [`${target.type} ${target.id}`, target]))
   }
 
-  add(target: Target): Change | null {
+  *add(target: Target): Steps<Change | null> {
     const shared = sharedOf(this.#document, target)
     if ((shared === null) !== (target.change === 'created')) return null
-    const restore_token = shared ? this.#write(target, shared) : this.#create(target)
+    const restore_token = yield* shared ? this.#write(target, shared) : this.#create(target)
     this.#draft.builder.nextChange()
     if (this.#draft.builder.bytes + this.#removedBytes > limits.movedBytes) throw tooMuch
     return { ...changeOf(target), ...(restore_token === undefined ? {} : { restore_token }) }
@@ -115,8 +116,8 @@ class Build {
     return write
   }
 
-  #write(target: Target, shared: SharedMap): string | undefined {
-    if (target.change === 'removed') return this.#remove(target, shared)
+  *#write(target: Target, shared: SharedMap): Steps<string | undefined> {
+    if (target.change === 'removed') return yield* this.#remove(target, shared)
     const { builder, write } = this.#draft
     const next = new Map<string, unknown>()
     for (const [name, source] of target.values) {
@@ -127,8 +128,8 @@ class Build {
       if (name === 'body' && text !== null && current !== null)
         builder.setText(shared, name, this.#editsOf(current, text), text)
       else if (value === undefined) builder.removeKey(shared, name)
-      else builder.copyField(shared, name, source!)
-      this.#nameFiles(value)
+      else yield* inUpdates(builder, builder.copyField(shared, name, source!))
+      yield* this.#nameFiles(value)
     }
     const { text } = target
     if (text) {
@@ -147,7 +148,7 @@ class Build {
     return undefined
   }
 
-  #create(target: Target): undefined {
+  *#create(target: Target): Steps<undefined> {
     const { type, id, values } = target
     const sources = new Map<string, SharedMap>()
     for (const [name, source] of values) {
@@ -156,22 +157,23 @@ class Build {
     }
     const [root, map] =
       type === 'card' ? [cardsRoot, cardsOf(this.#document)] : [groupsRoot, groupsOf(this.#document)]
-    this.#draft.builder.collectMap(sources, root, id, map._map.get(id))
+    const { builder } = this.#draft
+    yield* inUpdates(builder, builder.collectMap(sources, root, id, map._map.get(id)))
     for (const [name, source] of sources) {
       const value = source.get(name)
       this.#draft.write.grows += fieldBytes(value)
-      this.#nameFiles(value)
+      yield* this.#nameFiles(value)
     }
     if (type === 'card') this.#adds += 1
     this.#index(target, { get: (name) => sources.get(name)?.get(name), keys: () => sources.keys() })
   }
 
-  #remove({ type, id }: Target, shared: SharedMap): string | undefined {
+  *#remove({ type, id }: Target, shared: SharedMap): Steps<string | undefined> {
     const { builder, write } = this.#draft
     write.grows -= fieldBytes(shared)
     if (type === 'card') {
       this.#adds -= 1
-      const token = this.#draft.removeCard(this.#document, id, shared)
+      const token = yield* this.#draft.removeCard(this.#document, id, shared)
       this.#removedBytes += write.removed.at(-1)!.state.byteLength
       return token
     }
@@ -213,9 +215,9 @@ class Build {
     return edits
   }
 
-  #nameFiles(value: unknown): void {
+  *#nameFiles(value: unknown): Steps<void> {
     if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return
-    for (const key of fileKeysOf(value)) this.#files.add(key)
+    for (const key of yield* fileKeysOf(value)) this.#files.add(key)
   }
 }
 

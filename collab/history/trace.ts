@@ -1,6 +1,6 @@
 /** Finds out what an actor or a request changed on a board, field by field. Runs in a worker thread. */
 import * as Y from 'yjs'
-import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import { atOnce, mapInTurns } from '../../platform/work/loop-turn.ts'
 import { moved } from '../../platform/work/moved.ts'
 import { UpdateBuilder } from '../canvas/edit.ts'
 import { digestOf, plainText } from '../canvas/compare.ts'
@@ -202,7 +202,7 @@ class Tracer {
       // Each state has a client of its own, so that any of them make up a document.
       const builder = new UpdateBuilder(state + 1, 0)
       const values = [...needed].map((name) => [name, shared] as const)
-      builder.collectMap(new Map(values), statesRoot, String(state))
+      atOnce(builder.collectMap(new Map(values), statesRoot, String(state)))
       this.#states.push(builder.endUpdate()!)
     }
     return { type, id, names, isThere: true, digests, state }

@@ -1,5 +1,6 @@
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
+import { atOnce, type Steps } from '../../platform/work/loop-turn.ts'
 
 export type Struct = ReturnType<typeof Y.decodeUpdate>['structs'][number]
 
@@ -9,16 +10,22 @@ export interface DeletedRange {
   len: number
 }
 
+/** Structs that are encoded between two `yield`s. */
+const perStep = 500
+
 /**
  * Encodes an update (V1) from structs that need not be in a document.
  *
  * @param structs by client, each list without gaps from its first clock on
  * @param deletes deleted ids by client
  */
-export function encodeUpdate(
+export const encodeUpdate = (...update: Parameters<typeof encodeInSteps>): Uint8Array =>
+  atOnce(encodeInSteps(...update))
+
+export function* encodeInSteps(
   structs: ReadonlyMap<number, readonly Struct[]>,
   deletes: ReadonlyMap<number, readonly DeletedRange[]>,
-): Uint8Array {
+): Steps<Uint8Array> {
   const encoder = new Y.UpdateEncoderV1()
   const { restEncoder } = encoder
   encoding.writeVarUint(restEncoder, structs.size)
@@ -26,7 +33,10 @@ export function encodeUpdate(
     encoding.writeVarUint(restEncoder, ofClient.length)
     encoder.writeClient(client)
     encoding.writeVarUint(restEncoder, ofClient[0]!.id.clock)
-    for (const struct of ofClient) struct.write(encoder, 0)
+    for (const [at, struct] of ofClient.entries()) {
+      struct.write(encoder, 0)
+      if (at % perStep === 0) yield
+    }
   }
   encoding.writeVarUint(restEncoder, deletes.size)
   for (const [client, ranges] of deletes) {

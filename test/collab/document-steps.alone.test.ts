@@ -5,12 +5,15 @@ import { captureBoard } from '../../collab/boards/capture.ts'
 import { presentGroups } from '../../collab/boards/groups.ts'
 import { fileKeysOf } from '../../collab/boards/file-keys.ts'
 import { findSources, identifierSource, urlSource } from '../../collab/boards/sources.ts'
-import { createCards } from '../../collab/boards/write.ts'
+import { moveCards } from '../../collab/boards/move.ts'
+import { createCards, removeCards } from '../../collab/boards/write.ts'
 import { findCard, rawReader, readContent } from '../../collab/canvas/canvas.ts'
 import { projectCard } from '../../collab/canvas/project.ts'
+import { verifyBoard } from '../../collab/log/verify.ts'
 import { SharedState } from '../../collab/documents/shared-state.ts'
 import { atOnce } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
+import { until } from '../support/editor.ts'
 import { longestStepMs, longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
@@ -121,7 +124,7 @@ test('[WK30] 50,000 groups are listed in steps of less than 50 ms, by their crea
   const expected = [...groups.keys()].map((id) => ({ id, key: keyOf(id) }))
   expected.sort((a, b) => (a.key < b.key ? -1 : 1))
   expect(atOnce(presentGroups(document)).map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
-})
+}, 120_000)
 
 test('[WK31] items of an import are looked for among 120,000 identifiers in turns of less than 50 ms', async () => {
   const { id: boardId } = await makeBoard(user)
@@ -188,6 +191,23 @@ const fields: Record<string, (card: Y.Map<unknown>) => void> = {
       numbered(40_000).map((n) => new Y.Map([['a', n]])),
     )
   },
+  'rich text of 300,000 empty nodes': (card) => addRichText(card, () => new Y.XmlElement('p')),
+  'rich text of 300,000 attributes': (card) =>
+    addRichText(card, () => {
+      const element = new Y.XmlElement('p')
+      element.setAttribute('a', 'b')
+      return element
+    }),
+  'rich text of 300,000 formats': (card) =>
+    addRichText(card, () => {
+      const text = new Y.XmlText()
+      text.insert(0, 'a', { b: true })
+      return text
+    }),
+}
+
+function addRichText(card: Y.Map<unknown>, node: () => Y.XmlElement | Y.XmlText): void {
+  card.set('content', new Y.XmlFragment()).insert(0, Array.from({ length: 300_000 }, node))
 }
 
 test.each(Object.entries(fields))(
@@ -202,8 +222,60 @@ test.each(Object.entries(fields))(
       content: () => readContent(shared),
       row: () => projectCard(document, 'a'),
       raw: () => rawReader()(shared),
-      'file keys': () => fileKeysOf(shared),
     }
     for (const [what, step] of Object.entries(steps)) expect(mainThreadMs(step), what).toBeLessThan(boundMs)
+    expect(
+      longestStepMs(() => fileKeysOf(shared)),
+      'file keys',
+    ).toBeLessThan(boundMs)
   },
 )
+
+test('[WK32] a card with rich text of 300,000 nodes is removed, restored and moved in turns of less than 50 ms', async () => {
+  const [{ id: boardId }, { id: toBoardId }] = [await makeBoard(user), await makeBoard(user)]
+  const { live } = here
+  const leases = await Promise.all([live.documents.lease(boardId), live.documents.lease(toBoardId)])
+  const cards = leases[0].board.document.getMap<Y.Map<unknown>>('cards')
+  const card = cards.set('a', new Y.Map<unknown>([['kind', 'note']]))
+  addRichText(card, () => new Y.XmlElement('p'))
+  await live.queue.flush(boardId)
+  const [target, there] = [
+    { account: user.userId, boardId },
+    { account: user.userId, boardId: toBoardId },
+  ]
+  const least: Record<string, number> = {}
+  const measure = async (what: string, work: () => Promise<unknown>) =>
+    (least[what] = Math.min(least[what] ?? Infinity, await longestTurnMs(work)))
+  let [id, token] = ['a', '']
+  for (let run = 0; run === 0 || (run < 3 && Math.max(...Object.values(least)) >= boundMs); run++) {
+    await measure('remove', async () => {
+      const removed = await removeCards(live, { ...target, cards: [{ id }] })
+      token = removed.cards[0]!['restore_token'] as string
+    })
+    const [row] = await here.admin<{ state: Buffer }[]>`
+      select state from removed_cards where restore_token = ${token}`
+    await measure('restore', async () => {
+      const made = await createCards(live, { ...target, cards: [{ change: {}, removed: row!.state }] })
+      id = made.cards[0]!['id'] as string
+    })
+    const ids = [id]
+    await measure('move', () => moveCards(live, { ...target, toBoardId, ids }))
+    await measure('back', () => moveCards(live, { ...there, toBoardId: boardId, ids }))
+  }
+  for (const [what, ms] of Object.entries(least)) expect(ms, what).toBeLessThan(boundMs)
+  const nodesOf = (shared?: Y.Map<unknown>) => (shared?.get('content') as Y.XmlFragment | undefined)?.length
+  await until(() => nodesOf(cards.get(id)) === 300_000, 'the whole card is back', 60_000)
+
+  // An editor types in the card while it is copied: the row on the target fits the copy.
+  const moving = moveCards(live, { ...target, toBoardId, ids: [id] })
+  for (let n = 0; n < 30; n++) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    cards.get(id)?.set('title', `typed ${n}`)
+  }
+  await moving
+  for (const board of [boardId, toBoardId]) {
+    await live.queue.flush(board)
+    expect(await verifyBoard(here.database, board)).toEqual([])
+  }
+  for (const lease of leases) lease.release()
+}, 120_000)
