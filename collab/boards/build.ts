@@ -97,7 +97,7 @@ export class Draft {
     const token = randomUUID()
     this.write.removed.push({ token, id, state: yield* stateOfRemoved(shared) })
     this.write.rows.push({ id, gone: true })
-    yield* this.builder.removeInSteps(cardsOf(document), id)
+    this.builder.removeKey(cardsOf(document), id)
     this.builder.nextChange()
     return token
   }

@@ -101,7 +101,7 @@ function* buildRemoval(document: Y.Doc, head: BoardHead, moved: MovedCard[]): St
   const draft = new Draft(head)
   draft.write.made = [] // the target's write records both
   for (const { was } of moved) {
-    yield* draft.builder.removeInSteps(cardsOf(document), was)
+    draft.builder.removeKey(cardsOf(document), was)
     draft.write.rows.push({ id: was, gone: true })
     draft.builder.nextChange()
     yield

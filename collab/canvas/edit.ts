@@ -159,7 +159,7 @@ export class UpdateBuilder {
       return Y.createID(id.client, id.clock + copied.getLength() - 1)
     }
     const { type } = content
-    const id = this.#push(left, null, parent, key, new Y.ContentType(type._copy()))
+    const id = this.#push(left, null, parent, key, content) // only its kind is encoded, which never changes
     if (isStepOver) yield
     for (const [name, inner] of type._map) if (!inner.deleted) yield* this.#copyItem(inner, id, name, null)
     let last: Y.ID | null = null
@@ -188,22 +188,6 @@ export class UpdateBuilder {
     this.#delete(current.id, current.length)
     // Applying it deletes each field of a map, too.
     if (current.content instanceof Y.ContentType) this.#deleted += current.content.type._map.size
-  }
-
-  /**
-   * Removes a key in steps. Yjs deletes a shared type with everything in it at once. So the items of a large one are
-   * deleted before it, in updates of their own.
-   */
-  *removeInSteps(shared: SharedMap, key: string): Steps<void> {
-    const current = shared._map.get(key)
-    if (current && !current.deleted && isLarge(current))
-      for (const { id, length } of itemsWithin(current)) {
-        this.#delete(id, length)
-        if (this.#deleted < largeStructs) continue
-        this.endUpdate()
-        yield
-      }
-    this.removeKey(shared, key)
   }
 
   /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */
@@ -286,25 +270,6 @@ const lastIdOf = (shared: SharedMap, key: string): Y.ID | null => shared._map.ge
 function itemOf(shared: { _item: Y.Item | null }): Y.Item {
   if (!shared._item) throw new Error('A root type has no item.')
   return shared._item
-}
-
-/** The items in an item's shared type, at any depth. The items of a type come before the type. */
-function* itemsWithin({ content }: Y.Item): Iterable<Y.Item> {
-  if (!(content instanceof Y.ContentType)) return
-  for (const item of content.type._map.values()) yield* withItemsWithin(item)
-  for (let item = content.type._start; item !== null; item = item.right) yield* withItemsWithin(item)
-}
-
-function* withItemsWithin(item: Y.Item): Iterable<Y.Item> {
-  if (item.deleted) return
-  yield* itemsWithin(item)
-  yield item
-}
-
-function isLarge(item: Y.Item): boolean {
-  let count = 0
-  for (const _item of itemsWithin(item)) if ((count += 1) > largeStructs) return true
-  return false
 }
 
 function lastOf(content: Content): Content {

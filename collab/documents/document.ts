@@ -17,6 +17,7 @@ import { isTooCostly, type LogLoader } from './load.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
 import { ownBuffers, tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
+import { clearLater } from '../updates/clear.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -87,6 +88,7 @@ export class BoardDocument implements CommittingDocument {
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
     limitCleanup(document)
+    clearLater(document, { begin: (clear) => void inTurns(clear) })
   }
 
   get appliedSeq(): number {

@@ -12,6 +12,7 @@ import { isFromLog } from './origin.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
+import { clearLater } from '../updates/clear.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -209,6 +210,7 @@ export class Documents {
   ): Promise<Y.Doc> {
     const copy = new Y.Doc()
     limitCleanup(copy)
+    clearLater(copy, { begin: () => undefined }) // nobody looks at what is deleted
     const failed = (error: unknown) => {
       throw error
     }

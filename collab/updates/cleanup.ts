@@ -31,7 +31,8 @@ const isLarge = ({ clients }: DeleteSet): boolean => {
   return clocks > manyClocks
 }
 
-function collectDeleted({ deleteSet, doc: { store, gc, gcFilter } }: Y.Transaction): void {
+/** Collects what a transaction has deleted, and merges it with what is beside it. */
+export function collectDeleted({ deleteSet, doc: { store, gc, gcFilter } }: Y.Transaction): void {
   const spans = [...deleteSet.clients].map(([client, ranges]) => {
     const structs = store.clients.get(client)!
     const last = ranges.at(-1)!

@@ -15,7 +15,7 @@ const pacedTimeoutMs = 60_000
 /** Value in an authentication frame. */
 const denied = 1
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 export interface RequestOptions {
   token?: string

@@ -160,6 +160,26 @@ export function cardsAndDeletion(count: number): { cards: Uint8Array; deletion: 
   return { cards: filled, deletion: Y.encodeStateAsUpdate(document, before) }
 }
 
+/** One card with a rich text of many nodes, and what deletes it. */
+export function richCard(nodes: number): { id: string; card: Uint8Array; deletion: Uint8Array } {
+  const document = new Y.Doc()
+  const cards = document.getMap('cards')
+  const id = 'hostile-rich'
+  document.transact(() => {
+    const fields: [string, unknown][] = Object.entries({ kind: 'note', x: 0, y: 0, w: 280, h: 180, z: 1 })
+    const card = cards.set(id, new Y.Map(fields))
+    const content = card.set('content', new Y.XmlFragment())
+    content.insert(
+      0,
+      Array.from({ length: nodes }, () => new Y.XmlElement('p')),
+    )
+  })
+  const filled = Y.encodeStateAsUpdate(document)
+  const before = Y.encodeStateVector(document)
+  cards.clear()
+  return { id, card: filled, deletion: Y.encodeStateAsUpdate(document, before) }
+}
+
 /** One key of a map that many clients set concurrently. */
 export function rivalSets(count: number): Uint8Array {
   const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => [

@@ -1,7 +1,7 @@
 /** Attacks with updates that cost more to integrate than to send. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Attack } from '../attack.ts'
-import type { Attempt } from '../attempt.ts'
+import type { Attempt, Method } from '../attempt.ts'
 import { stateVectorFrame } from './frames.ts'
 import {
   ascendingInOne,
@@ -11,6 +11,7 @@ import {
   deletesOfStrangers,
   manySiblings,
   nested,
+  richCard,
   rivalSets,
   stateVector,
 } from './updates.ts'
@@ -86,6 +87,49 @@ export const yjsAttacks: Attack[] = [
       const { cards, deletion } = cardsAndDeletion(attempt.size(30_000, 5000))
       const socket = await attempt.enter()
       await attempt.updates(socket, [cards])
+      return () => attempt.updates(socket, [deletion])
+    },
+  },
+  {
+    name: 'yjs-rich-card',
+    point: 3,
+    sends:
+      'a card with a rich text of 100,000 nodes, which goes to another board, is removed and restored, 4 times',
+    expects: ['200', '201'],
+    leavesData: true,
+    async prepare(attempt) {
+      const { id, card } = richCard(attempt.size(100_000, 30_000))
+      const [here, there] = [attempt.boardId, await attempt.newBoard()]
+      const socket = await attempt.enter()
+      await attempt.updates(socket, [card])
+      const send = async (method: Method, path: string, body: object | null = null) => {
+        const { text } = await attempt.send(method, path, body && JSON.stringify(body))
+        return JSON.parse(text || '{}') as any
+      }
+      return async () => {
+        let [at, card_id] = [here, id]
+        for (let n = 0; n < 4; n++) {
+          const to = at === here ? there : here
+          await send('POST', `/boards/${at}/cards/move`, { to_board_id: to, card_ids: [card_id] })
+          at = to
+          await send('GET', `/boards/${at}/cards?include=raw`)
+          const { cards } = await send('GET', `/boards/${at}/cards`)
+          const removed = await send('DELETE', `/boards/${at}/cards/${cards[0].id}`)
+          card_id = (await send('POST', `/boards/${at}/cards`, removed.card)).cards[0].id
+        }
+      }
+    },
+  },
+  {
+    name: 'yjs-rich-card-deleted',
+    point: 3,
+    sends: 'a few bytes that delete a card with a rich text of 300,000 nodes',
+    expects: taken,
+    leavesData: true,
+    async prepare(attempt) {
+      const { card, deletion } = richCard(attempt.size(300_000, 30_000))
+      const socket = await attempt.enter()
+      await attempt.updates(socket, [card])
       return () => attempt.updates(socket, [deletion])
     },
   },
