@@ -1,9 +1,10 @@
 /** Checks that cards have the expected versions, in the commit that changes or removes them. */
 import type * as Y from 'yjs'
 import type { VersionedCard } from '../../core/card.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { Expects } from '../../core/version.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
-import { cardsOf, findCard, groupsOf, type SharedMap } from '../canvas/canvas.ts'
+import { cardsOf, findCard, groupsOf, rootEntry } from '../canvas/canvas.ts'
 import { readCard } from '../canvas/project.ts'
 import type { LiveBoards } from './live.ts'
 import { cardTimes, presentAll, type PresentedCard } from './read.ts'
@@ -62,26 +63,30 @@ export function* buildUnchanged<Built>(
   build: () => Steps<Built>,
 ): Steps<Built> {
   let isStale = false
-  const watch = (events: DeepEvents) => {
-    for (const event of events) {
-      const changed = event.path.length > 0 ? event.path.slice(0, 1) : [...event.keys.keys()]
-      isStale ||= changed.some((id) => held.has(String(id)))
+  const maps: object[] = [cardsOf(document), groupsOf(document)]
+  // `observeDeep` would find the path of each change, which visits all that comes before it in a list.
+  const watch = ({ changed }: Y.Transaction) => {
+    for (const [type, keys] of changed) {
+      const place = rootEntry(type)
+      if (!place || !maps.includes(place.root)) continue
+      for (const key of place.key === null ? keys : [place.key]) isStale ||= key !== null && held.has(key)
     }
   }
-  const maps = [cardsOf(document), groupsOf(document)]
-  for (const map of maps) map.observeDeep(watch)
+  document.on('afterTransaction', watch)
   try {
-    for (;;) {
+    for (let round = 0; round < maxRounds; round++) {
       isStale = false
       const built = yield* build()
       if (!isStale) return built
     }
   } finally {
-    for (const map of maps) map.unobserveDeep(watch)
+    document.off('afterTransaction', watch)
   }
+  throw new ServiceError('session_unavailable', 'Somebody is editing these cards. Try again shortly.')
 }
 
-type DeepEvents = Parameters<Parameters<SharedMap['observeDeep']>[0]>[0]
+/** So often a write is built. Meanwhile nothing else of its boards is committed. */
+const maxRounds = 5
 
 export async function presentConflicts(
   live: LiveBoards,

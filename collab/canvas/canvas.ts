@@ -119,3 +119,19 @@ export function readGroupContent(shared: Values): Group {
     outline: shared.get('outline') !== false,
   }
 }
+
+type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
+
+/** The root type that contains a type, and the key of its entry there; null when the type is the root itself. */
+export function rootEntry(type: SharedType): { root: SharedType; key: string | null } | null {
+  let inner = type
+  let key: string | null = null
+  for (let depth = 0; depth < 10_000; depth++) {
+    const item: Y.Item | null = inner._item
+    if (!item) return { root: inner, key }
+    if (!(item.parent instanceof Y.AbstractType)) return null
+    key = item.parentSub
+    inner = item.parent
+  }
+  return null
+}

@@ -88,7 +88,7 @@ export class BoardDocument implements CommittingDocument {
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
     limitCleanup(document)
-    clearLater(document, { begin: (clear) => void inTurns(clear) })
+    clearLater(document, { run: (steps) => inTurns(steps).catch(this.#clearFailed) })
   }
 
   get appliedSeq(): number {
@@ -367,6 +367,11 @@ export class BoardDocument implements CommittingDocument {
     this.#reached(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
     return head
+  }
+
+  readonly #clearFailed = (error: unknown): void => {
+    this.#context.log.error({ err: error, boardId: this.boardId }, 'what was deleted could not be cleared')
+    this.distrust()
   }
 
   readonly #applyFailed = (error: unknown): void => {

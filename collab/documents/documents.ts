@@ -12,7 +12,7 @@ import { isFromLog } from './origin.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
-import { clearLater } from '../updates/clear.ts'
+import { clearLater, cleared } from '../updates/clear.ts'
 
 export interface DocumentsOptions extends DocumentContext {
   clock: Clock
@@ -210,12 +210,13 @@ export class Documents {
   ): Promise<Y.Doc> {
     const copy = new Y.Doc()
     limitCleanup(copy)
-    clearLater(copy, { begin: () => undefined }) // nobody looks at what is deleted
+    clearLater(copy)
     const failed = (error: unknown) => {
       throw error
     }
     try {
       await apply(copy, { account, origin: null, failed })
+      await cleared(copy)
     } catch (error) {
       throw isTooCostly(error) ? tooCostly(error) : error
     }

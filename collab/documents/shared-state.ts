@@ -5,6 +5,7 @@
  */
 import * as Y from 'yjs'
 import { inTurns } from '../../platform/work/loop-turn.ts'
+import { cleared } from '../updates/clear.ts'
 import { encodeDeletes, encodeStructs } from '../updates/encode-state.ts'
 
 /** A base is dropped after this many updates, */
@@ -103,6 +104,7 @@ class Base {
 
   async #since(known: ReadonlyMap<number, number>): Promise<Uint8Array> {
     const deletes = await this.#deletes
+    await cleared(this.#document)
     return Buffer.concat([...(await inTurns(encodeStructs(this.#document, known))), deletes])
   }
 

@@ -3,12 +3,12 @@
  * the index.
  */
 import type { Document } from '@hocuspocus/server'
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import { isCardId } from '../../core/card.ts'
 import type { Logger } from '../../platform/log.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import type { Database } from '../../sql/database.ts'
-import { cardsOf, groupsOf } from '../canvas/canvas.ts'
+import { cardsOf, groupsOf, rootEntry } from '../canvas/canvas.ts'
 import { projectCard, projectGroup, type CardRow, type GroupRow } from '../canvas/project.ts'
 import type { FlushRows } from '../commit/committing-document.ts'
 import type { EditBacklog } from '../commit/edit-backlog.ts'
@@ -30,8 +30,6 @@ interface Changes extends Record<keyof Indexed, Times> {
   /** None of the changes was made before this time. */
   since: number
 }
-
-type SharedType = Parameters<Y.Transaction['changed']['get']>[0]
 
 /**
  * After `compare`, every difference between document and index is either recorded here or in the rows that are
@@ -239,18 +237,4 @@ function takeSome(from: Times, goesOn: (id: string) => boolean): Times {
 
 function dropEarlier(times: Times, before: number): void {
   for (const [id, at] of times) if (at < before) times.delete(id)
-}
-
-/** The root type that contains a type, and the key of its entry there; null when the type is the root itself. */
-function rootEntry(type: SharedType): { root: SharedType; key: string | null } | null {
-  let inner = type
-  let key: string | null = null
-  for (let depth = 0; depth < 10_000; depth++) {
-    const item: Y.Item | null = inner._item
-    if (!item) return { root: inner, key }
-    if (!(item.parent instanceof Y.AbstractType)) return null
-    key = item.parentSub
-    inner = item.parent
-  }
-  return null
 }

@@ -115,6 +115,15 @@ function areDeletesOrdered(ds: ReturnType<typeof Y.decodeUpdate>['ds']): boolean
   return true
 }
 
+/** Whether a struct is deleted, also if it is not cleared yet: by the deletion of a type that it is in. */
+function isDeleted(struct: Y.Item | Y.GC): boolean {
+  for (let one: Y.Item | Y.GC | null = struct; one; one = parentOf(one)) if (one.deleted) return true
+  return false
+}
+
+const parentOf = (struct: Y.Item | Y.GC): Y.Item | null =>
+  struct instanceof Y.Item ? ((struct.parent as Y.AbstractType<unknown> | null)?._item ?? null) : null
+
 /**
  * Whether a document contains the whole update, so that applying it would change nothing. Throws when it is malformed.
  */
@@ -127,7 +136,7 @@ export function holdsUpdate(document: Y.Doc, update: Uint8Array): boolean {
     for (const { clock, len } of ranges) {
       if (!known || clock + len > Y.getState(store, client)) return false
       for (let at = Y.findIndexSS(known, clock); at < known.length && known[at]!.id.clock < clock + len; at++)
-        if (!known[at]!.deleted) return false
+        if (!isDeleted(known[at]!)) return false
     }
   }
   return true

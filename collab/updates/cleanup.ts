@@ -31,48 +31,70 @@ const isLarge = ({ clients }: DeleteSet): boolean => {
   return clocks > manyClocks
 }
 
-/** Collects what a transaction has deleted, and merges it with what is beside it. */
-export function collectDeleted({ deleteSet, doc: { store, gc, gcFilter } }: Y.Transaction): void {
-  const spans = [...deleteSet.clients].map(([client, ranges]) => {
-    const structs = store.clients.get(client)!
-    const last = ranges.at(-1)!
-    const from = Y.findIndexSS(structs, ranges[0]!.clock)
-    return { structs, ranges, from, to: Y.findIndexSS(structs, last.clock + last.len - 1) }
-  })
+function collectDeleted({ deleteSet, doc: { store, gc, gcFilter } }: Y.Transaction): void {
+  const deleted = [...deleteSet.clients].map(([client, ranges]) => ({
+    structs: store.clients.get(client)!,
+    ranges,
+  }))
   // First all of it: collecting a type collects its children, which other clients may have made.
   if (gc)
-    for (const { structs, from, to } of spans)
-      for (let at = from; at <= to; at++) {
-        const struct = structs[at]!
-        if (struct instanceof Y.Item && struct.deleted && !struct.keep && gcFilter(struct))
-          struct.gc(store, false)
-      }
-  for (const span of spans) mergeRuns(span)
+    for (const { structs, ranges } of deleted)
+      for (const { clock, len } of ranges)
+        for (let at = Y.findIndexSS(structs, clock); at < structs.length; at++) {
+          const struct = structs[at]!
+          if (struct.id.clock >= clock + len) break
+          if (struct instanceof Y.Item && struct.deleted && !struct.keep && gcFilter(struct))
+            struct.gc(store, false)
+        }
+  for (const { structs, ranges } of deleted) mergeRanges(structs, ranges)
 }
 
-interface Span {
-  structs: Struct[]
-  /** Deleted ranges, in order. */
-  ranges: { clock: number; len: number }[]
-  /** The indexes of the first and the last struct that is deleted. */
-  from: number
-  to: number
-}
-
-/** Merges each deleted struct with its neighbours, as `tryToMergeWithLefts` of Yjs does, but from the left. */
-function mergeRuns({ structs, ranges, from, to }: Span): void {
-  const first = Math.max(0, from - 1)
-  const last = Math.min(structs.length - 1, to + 1)
-  let kept = first
+/**
+ * Merges the structs of deleted ranges with each other and with what is beside them, as `tryToMergeWithLefts` of Yjs does,
+ * but from the left and in one pass.
+ *
+ * @param ranges in order
+ */
+function mergeRanges(structs: Struct[], ranges: { clock: number; len: number }[]): void {
   let next = 0
-  for (let at = first + 1; at <= last; at++) {
-    const right = structs[at]!
-    const { clock } = right.id
-    while (next < ranges.length && ranges[next]!.clock + ranges[next]!.len < clock) next += 1
-    const isBeside = next < ranges.length && ranges[next]!.clock <= clock
-    if (!isBeside || !isMerged(structs[kept]!, right)) structs[(kept += 1)] = right
+  // The structs up to `kept` are done, those from `next` on are as they were.
+  let kept = -1
+  const keepUpTo = (end: number) => {
+    if (kept + 1 === next) kept = Math.max(kept, end - 1)
+    else for (let at = next; at < end; at++) structs[(kept += 1)] = structs[at]!
+    next = Math.max(next, end)
   }
-  structs.splice(kept + 1, last - kept)
+  for (const { clock, len } of ranges) {
+    keepUpTo(Math.max(next, indexOf(structs, clock, next)))
+    for (; next < structs.length; next++) {
+      const struct = structs[next]!
+      if (struct.id.clock > clock + len) break
+      if (kept < 0 || !isMerged(structs[kept]!, struct)) structs[(kept += 1)] = struct
+    }
+  }
+  keepUpTo(structs.length)
+  structs.length = kept + 1
+}
+
+/** The index of the struct at a clock, at or after `from`. */
+function indexOf(structs: Struct[], clock: number, from: number): number {
+  let [low, high] = [from, structs.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (structs[middle]!.id.clock + structs[middle]!.length <= clock) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Merges the collected structs from `begin` up to `end` with their neighbours. */
+export function mergeCollected(structs: Struct[], begin: number, end: number): void {
+  let kept = begin
+  for (let at = begin + 1; at < end; at++) {
+    const right = structs[at]!
+    if (!(right instanceof Y.GC && isMerged(structs[kept]!, right))) structs[(kept += 1)] = right
+  }
+  structs.splice(kept + 1, end - kept - 1)
 }
 
 function isMerged(left: Struct, right: Struct): boolean {

@@ -7,21 +7,31 @@
  * This module replaces `delete` and `gc` of Yjs's ContentType (yjs 13.6). They behave like Yjs's own for other documents.
  */
 import * as Y from 'yjs'
-import type { Steps } from '../../platform/work/loop-turn.ts'
-import { collectDeleted } from './cleanup.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import { mergeCollected } from './cleanup.ts'
 
 /** Items that one transaction deletes with their types. They take about 2 ms. */
 const itemsAtOnce = 2000
+/** Structs that are merged in one step. They take about a millisecond. */
+const structsAtOnce = 20_000
 
 export interface ClearOptions {
-  /** Called when there is something to clear. The caller runs the steps, or drops the document. */
-  begin(clear: Steps<void>): void
+  /** Runs the clearing. Default: in turns of the event loop. */
+  run?(steps: Steps<void>): Promise<void>
   itemsAtOnce?: number
 }
 
-export function clearLater(document: Y.Doc, options: ClearOptions): void {
+/** From now on, deleted types of the document are cleared in turns. */
+export function clearLater(document: Y.Doc, options: ClearOptions = {}): void {
   clearings.set(document, new Clearing(document, options))
 }
+
+/**
+ * Resolves when all that is deleted is cleared. Until then the document still has the content of deleted types: who
+ * encodes it would send it.
+ */
+export const cleared = (document: Y.Doc): Promise<void> =>
+  clearings.get(document)?.cleared ?? Promise.resolve()
 
 const clearings = new WeakMap<Y.Doc, Clearing>()
 /** Types with content that is not deleted yet. Yjs must not collect it. */
@@ -34,7 +44,9 @@ class Rest {
   readonly type: SharedType
   /** The next item of the list. */
   #next: Y.Item | null
-  readonly #entries: Iterator<Y.Item>
+  readonly #entries: Iterator<Y.Item, undefined>
+  /** The value of the next entry. */
+  #latest: IteratorResult<Y.Item, undefined>
   /** The next earlier value of an entry. */
   #earlier: Y.Item | null = null
 
@@ -42,17 +54,22 @@ class Rest {
     this.type = type
     this.#next = type._start
     this.#entries = type._map.values()
+    this.#latest = this.#entries.next()
   }
 
-  take(): Y.Item | null {
-    const item = this.#next ?? this.#earlier
-    if (!item) {
-      const latest = this.#entries.next().value ?? null
-      this.#earlier = latest?.left ?? null
-      return latest
+  get isOver(): boolean {
+    return !this.#next && !this.#earlier && this.#latest.done === true
+  }
+
+  /** Returns the next item; null when there is none, or when none may be taken. */
+  take(mayTake: boolean): Y.Item | null {
+    const item = this.#next ?? this.#earlier ?? this.#latest.value ?? null
+    if (!item || !mayTake) return null
+    if (this.#next) this.#next = item.right
+    else {
+      if (!this.#earlier) this.#latest = this.#entries.next()
+      this.#earlier = item.left
     }
-    if (item === this.#next) this.#next = item.right
-    else this.#earlier = item.left
     return item
   }
 }
@@ -61,16 +78,22 @@ class Clearing {
   readonly #document: Y.Doc
   readonly #options: Required<ClearOptions>
   readonly #rests: Rest[] = []
+  /** Clients with collected structs that are not merged yet. */
+  readonly #clients = new Set<number>()
   /** Items that the transaction may still delete with their types. */
   #left = 0
-  #hasBegun = false
+  #running: Promise<void> | null = null
 
   constructor(document: Y.Doc, options: ClearOptions) {
     this.#document = document
-    this.#options = { itemsAtOnce, ...options }
+    this.#options = { itemsAtOnce, run: inTurns, ...options }
     document.on('beforeTransaction', () => {
       this.#left = this.#options.itemsAtOnce
     })
+  }
+
+  get cleared(): Promise<void> {
+    return this.#running ?? Promise.resolve()
   }
 
   delete(type: SharedType, transaction: Y.Transaction): void {
@@ -81,56 +104,65 @@ class Clearing {
     if (!this.#takeSome(new Rest(type), deleteItem)) {
       unfinished.add(type)
       this.#rests.push(new Rest(type)) // from the beginning, because nothing of it has been collected
-      if (!this.#hasBegun) this.#options.begin(this.#clear())
-      this.#hasBegun = true
+      this.#running ??= this.#options.run(this.#clear())
     }
     transaction.changed.delete(type)
   }
 
   /** @returns whether nothing is left */
   #takeSome(rest: Rest, done: (item: Y.Item) => void): boolean {
-    for (; this.#left > 0; this.#left -= 1) {
-      const item = rest.take()
-      if (!item) return true
-      done(item)
-    }
-    return false
+    for (let item; (item = rest.take(this.#left > 0)); this.#left -= 1) done(item)
+    return rest.isOver
   }
 
   *#clear(): Steps<void> {
     const document = this.#document
     yield Promise.resolve() // the transaction that deleted the type ends first
-    for (let rest; (rest = this.#rests.pop()) && !document.isDestroyed; yield) {
-      const one = rest
-      Y.transact(document, (transaction) => this.#clearSome(one, transaction), null, false)
+    try {
+      while (this.#rests.length > 0 && !document.isDestroyed) {
+        for (; this.#rests.length > 0; yield)
+          Y.transact(document, (transaction) => this.#clearSome(transaction), null, false)
+        for (const client of this.#clients) {
+          this.#clients.delete(client)
+          yield* mergeInSteps(document.store.clients.get(client)!)
+        }
+      }
+    } finally {
+      this.#running = null
     }
-    this.#hasBegun = false
   }
 
-  #clearSome(rest: Rest, transaction: Y.Transaction): void {
-    const { store } = this.#document
-    const { clients } = transaction.deleteSet
-    // Before Yjs looks at what the transaction has deleted: it then finds nothing to send.
-    this.#document.once('beforeObserverCalls', () => {
-      collectDeleted(transaction)
-      clients.clear()
-    })
-    const isOver = this.#takeSome(rest, (item) => {
-      const { client, clock } = item.id
-      const structs = store.clients.get(client)!
-      // An item that was merged with another one, or collected, is no longer in the store.
-      if (structs[Y.findIndexSS(structs, clock)] !== item) return
-      if (item.deleted) clients.getOrInsert(client, []).push({ clock, len: item.length })
-      else item.delete(transaction)
-      item.gc(store, true)
-    })
-    const { type } = rest
-    if (!isOver) this.#rests.push(rest)
-    else {
-      unfinished.delete(type)
-      type._start = null
-      type._map = new Map()
+  #clearSome(transaction: Y.Transaction): void {
+    // Before Yjs looks at what the transaction has deleted: it then finds nothing to collect and to send.
+    this.#document.once('beforeObserverCalls', () => transaction.deleteSet.clients.clear())
+    for (let rest; this.#left > 0 && (rest = this.#rests.pop());) {
+      const { type } = rest
+      if (!this.#takeSome(rest, (item) => this.#clearItem(item, transaction))) this.#rests.push(rest)
+      else {
+        unfinished.delete(type)
+        type._start = null
+        type._map = new Map()
+      }
     }
+  }
+
+  #clearItem(item: Y.Item, transaction: Y.Transaction): void {
+    const { store } = this.#document
+    const { client, clock } = item.id
+    const structs = store.clients.get(client)!
+    // An item that was merged with another one, or collected, is no longer in the store.
+    if (structs[Y.findIndexSS(structs, clock)] !== item) return
+    item.delete(transaction)
+    item.gc(store, true)
+    this.#clients.add(client)
+  }
+}
+
+function* mergeInSteps(structs: (Y.Item | Y.GC)[]): Steps<void> {
+  for (let begin = structs.length; begin > 0; yield) {
+    const end = Math.min(structs.length, begin + 1)
+    begin = Math.max(0, begin - structsAtOnce)
+    mergeCollected(structs, begin, end)
   }
 }
 

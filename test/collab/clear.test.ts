@@ -35,11 +35,12 @@ const contentOf = (document: Y.Doc) => [document.getMap('cards').toJSON(), docum
 /** A document that clears `itemsAtOnce` items at a time, when `clearSome` is called. */
 function clearedLater(itemsAtOnce: number) {
   const document = new Y.Doc()
-  const open: Steps<void>[] = []
+  const open: { steps: Steps<void>; end: () => void }[] = []
   limitCleanup(document)
-  clearLater(document, { itemsAtOnce, begin: (clear) => void open.push(clear) })
+  const run = (steps: Steps<void>) => new Promise<void>((end) => open.push({ steps, end }))
+  clearLater(document, { itemsAtOnce, run })
   const clearSome = (steps: number) => {
-    for (let n = 0; n < steps && open[0]; n += 1) if (open[0].next().done) open.shift()
+    for (let n = 0; n < steps && open[0]; n += 1) if (open[0].steps.next().done) open.shift()!.end()
   }
   return { document, clearSome, isClear: () => open.length === 0 }
 }
