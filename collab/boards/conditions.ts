@@ -86,7 +86,7 @@ export function* buildUnchanged<Built>(
 }
 
 /** So often a write is built. Meanwhile nothing else of its boards is committed. */
-const maxRounds = 5
+const maxRounds = 20
 
 export async function presentConflicts(
   live: LiveBoards,
