@@ -56,7 +56,11 @@ export function* buildChecked<Built extends object>(
   })
 }
 
-/** Builds a write. Builds it again when an editor has changed one of the `held` cards or groups meanwhile. */
+/**
+ * Builds a write. Builds it again when an editor has changed one of the `held` cards or groups meanwhile.
+ *
+ * @throws ServiceError `session_unavailable` when that happens each time
+ */
 export function* buildUnchanged<Built>(
   document: Y.Doc,
   held: ReadonlySet<string>,
@@ -85,7 +89,7 @@ export function* buildUnchanged<Built>(
   throw new ServiceError('session_unavailable', 'Somebody is editing these cards. Try again shortly.')
 }
 
-/** So often a write is built. Meanwhile nothing else of its boards is committed. */
+/** A write is built at most this often, because nothing else of its boards is committed meanwhile. */
 const maxRounds = 20
 
 export async function presentConflicts(

@@ -7,9 +7,9 @@ import { documentOf, type LogContent } from '../log/log.ts'
 import { removedRoot } from '../canvas/new-cards.ts'
 
 /**
- * The keys of files in all texts and field names of a value, which may be shared or plain, in steps. It reads shared values where
- * they are: a copy as JSON would take longer than the search. It uses no recursion, since editors may nest values to
- * any depth.
+ * Finds the keys of files in all texts and field names of a value, in steps. The value may be shared or plain. Shared
+ * values are read where they are: a copy as JSON would take longer than the search. There is no recursion, since editors
+ * may nest values to any depth.
  */
 export function* fileKeysOf(value: unknown): Steps<Set<string>> {
   const keys = new Set<string>()

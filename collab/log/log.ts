@@ -54,8 +54,8 @@ export interface LogContent {
 }
 
 /**
- * The buffers of a log that can be transferred to a thread without a copy, when nobody else uses the log. Small values share a pooled buffer, which
- * can't be transferred.
+ * The buffers of a log that can be transferred to a thread without a copy, when nobody else uses the log. Small values
+ * share a pooled buffer, which can't be transferred.
  */
 export function ownBuffers({ snapshot, updates }: LogContent): ArrayBuffer[] {
   const buffers = new Set(

@@ -87,7 +87,7 @@ function indexOf(structs: Struct[], clock: number, from: number): number {
   return low
 }
 
-/** Merges the collected structs from `begin` up to `end` with their neighbours. */
+/** Merges each collected struct between the indexes `begin` and `end` with the one before it. */
 export function mergeCollected(structs: Struct[], begin: number, end: number): void {
   let kept = begin
   for (let at = begin + 1; at < end; at++) {

@@ -45,8 +45,8 @@ class Rest {
   /** The next item of the list. */
   #next: Y.Item | null
   readonly #entries: Iterator<Y.Item, undefined>
-  /** The value of the next entry. */
-  #latest: IteratorResult<Y.Item, undefined>
+  /** The next entry, with its value. */
+  #entry: IteratorResult<Y.Item, undefined>
   /** The next earlier value of an entry. */
   #earlier: Y.Item | null = null
 
@@ -54,20 +54,19 @@ class Rest {
     this.type = type
     this.#next = type._start
     this.#entries = type._map.values()
-    this.#latest = this.#entries.next()
+    this.#entry = this.#entries.next()
   }
 
   get isOver(): boolean {
-    return !this.#next && !this.#earlier && this.#latest.done === true
+    return !this.#next && !this.#earlier && this.#entry.done === true
   }
 
-  /** Returns the next item; null when there is none, or when none may be taken. */
-  take(mayTake: boolean): Y.Item | null {
-    const item = this.#next ?? this.#earlier ?? this.#latest.value ?? null
-    if (!item || !mayTake) return null
+  /** Returns the next item. Call it only while the rest is not over. */
+  take(): Y.Item {
+    const item = (this.#next ?? this.#earlier ?? this.#entry.value)!
     if (this.#next) this.#next = item.right
     else {
-      if (!this.#earlier) this.#latest = this.#entries.next()
+      if (!this.#earlier) this.#entry = this.#entries.next()
       this.#earlier = item.left
     }
     return item
@@ -104,32 +103,34 @@ class Clearing {
     if (!this.#takeSome(new Rest(type), deleteItem)) {
       unfinished.add(type)
       this.#rests.push(new Rest(type)) // from the beginning, because nothing of it has been collected
-      this.#running ??= this.#options.run(this.#clear())
+      if (!this.#running) this.#begin()
     }
     transaction.changed.delete(type)
   }
 
+  #begin(): void {
+    this.#running = this.#options.run(this.#clear())
+    this.#running.catch(() => undefined) // whoever waits for it learns that it failed
+  }
+
   /** @returns whether nothing is left */
   #takeSome(rest: Rest, done: (item: Y.Item) => void): boolean {
-    for (let item; (item = rest.take(this.#left > 0)); this.#left -= 1) done(item)
+    for (; this.#left > 0 && !rest.isOver; this.#left -= 1) done(rest.take())
     return rest.isOver
   }
 
   *#clear(): Steps<void> {
     const document = this.#document
     yield Promise.resolve() // the transaction that deleted the type ends first
-    try {
-      while (this.#rests.length > 0 && !document.isDestroyed) {
-        for (; this.#rests.length > 0; yield)
-          Y.transact(document, (transaction) => this.#clearSome(transaction), null, false)
-        for (const client of this.#clients) {
-          this.#clients.delete(client)
-          yield* mergeInSteps(document.store.clients.get(client)!)
-        }
+    while (this.#rests.length > 0 && !document.isDestroyed) {
+      for (; this.#rests.length > 0; yield)
+        Y.transact(document, (transaction) => this.#clearSome(transaction), null, false)
+      for (const client of this.#clients) {
+        this.#clients.delete(client)
+        yield* mergeInSteps(document.store.clients.get(client)!)
       }
-    } finally {
-      this.#running = null
     }
+    this.#running = null
   }
 
   #clearSome(transaction: Y.Transaction): void {

@@ -2,8 +2,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { SharedState } from '../../collab/documents/shared-state.ts'
+import { holdsUpdate } from '../../collab/updates/admit.ts'
 import { limitCleanup } from '../../collab/updates/cleanup.ts'
 import { clearLater } from '../../collab/updates/clear.ts'
+import { encodeUpdate } from '../../collab/updates/encode.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
 import { longestMs } from '../support/main-thread.ts'
 
@@ -163,3 +166,41 @@ test.each(Object.entries(values))(
     expect(Math.min(...runs)).toBeLessThan(50)
   },
 )
+
+test('[X60] who joins while a type is cleared gets none of its content, and who holds all of it holds it still', async () => {
+  const plain = new Y.Doc()
+  const cards = plain.getMap<Y.Map<unknown>>('cards')
+  plain.transact(() => {
+    for (let n = 0; n < 600; n += 1)
+      cards.set(`c${n}`, new Y.Map([0, 1, 2, 3, 4].map((at) => [`text ${at}`, new Y.Text('secret')])))
+  })
+  const filled = Y.encodeStateAsUpdate(plain)
+  // As the API deletes: it names the cards alone, and not what is in them.
+  const deletes = new Map([
+    [plain.clientID, [...cards._map.values()].map(({ id }) => ({ clock: id.clock, len: 1 }))],
+  ])
+  cards.clear()
+  const document = new Y.Doc()
+  limitCleanup(document)
+  clearLater(document)
+  Y.applyUpdate(document, filled)
+  Y.applyUpdate(document, encodeUpdate(new Map(), deletes))
+  expect(Buffer.from(Y.encodeStateAsUpdate(document)).includes('secret')).toBe(true)
+  expect(holdsUpdate(document, Y.encodeStateAsUpdate(plain))).toBe(true)
+  const { base } = await new SharedState(document).missing(new Map())
+  expect(Buffer.from(base).includes('secret')).toBe(false)
+  expect(deletedOf(document)).toEqual(deletedOf(plain))
+})
+
+test('[X60] many small types are cleared together', () => {
+  const { document, clearSome } = clearedLater(2000)
+  const cards = document.getMap('cards')
+  document.transact(() => {
+    for (let n = 0; n < 10_000; n += 1) cards.set(`c${n}`, new Y.Map([['n', n]]))
+  })
+  document.transact(() => cards.clear())
+  let transactions = 0
+  document.on('afterTransaction', () => (transactions += 1))
+  clearSome(Infinity)
+  expect(transactions).toBe(4) // of 2,000 items, after the first 2,000
+})

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
-import { buildChecked } from '../../collab/boards/conditions.ts'
+import * as Y from 'yjs'
+import { buildChecked, buildUnchanged } from '../../collab/boards/conditions.ts'
+import { atOnce } from '../../platform/work/loop-turn.ts'
 import { makeBoard, makeCard, succeeded } from '../api/board.ts'
 import { openEditor } from '../support/editor.ts'
+import { mainThreadMs } from '../support/main-thread.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const { here, there, user } = await nodesOfFile({ workers: false })
@@ -123,4 +126,35 @@ test('[CV8] a card that an editor changes while a long write is built is checked
   }
   editor.cards.delete(second.id)
   expect(end(begin(3))).toEqual({ left: [], conflicts: [first.id] })
+})
+
+test('[CV10] a write whose cards are edited each time that it is built is refused in the end', () => {
+  const document = new Y.Doc()
+  const cards = document.getMap<Y.Map<unknown>>('cards')
+  for (const id of ['held', 'other']) cards.set(id, new Y.Map())
+  const building = (edited: string) =>
+    buildUnchanged(document, new Set(['held']), function* () {
+      yield
+      cards.get(edited)!.set('title', 'typed')
+      return 'built'
+    })
+  expect(atOnce(building('other'))).toBe('built')
+  expect(() => atOnce(building('held'))).toThrow('Somebody is editing these cards. Try again shortly.')
+})
+
+test('[CV10] an edit of a large rich text costs no more while a write is built', () => {
+  const document = new Y.Doc()
+  const card = document.getMap<Y.Map<unknown>>('cards').set('a', new Y.Map())
+  const content = card.set('content', new Y.XmlFragment())
+  content.insert(
+    0,
+    Array.from({ length: 60_000 }, () => new Y.XmlElement('p')),
+  )
+  const last = content.toArray().slice(-300) as Y.XmlElement[]
+  const building = buildUnchanged(document, new Set(['b']), function* () {
+    yield
+  })
+  building.next()
+  const edit = () => document.transact(() => last.forEach((element) => element.setAttribute('a', 'b')))
+  expect(mainThreadMs(edit)).toBeLessThan(50)
 })

@@ -3,6 +3,7 @@ import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/pro
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
+import { tail } from '../../collab/log/log.ts'
 import { shareBoard } from '../../sql/accounts/accounts.ts'
 import { makeBoard, makeCard, makeCards, nowhere, succeeded } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
@@ -96,4 +97,20 @@ test('[PS2] it has the rights of as_of in the API, and tells the reason of a ref
   expect(await refusal(guest.token, '1')).toBeNull()
   await service.member(user.workspaceId, viewer, 'none')
   expect(await refusal(viewer.token, '1')).toBe('permission-denied')
+})
+
+test('[X60] a past moment is opened without the content of cards that were removed before it', async () => {
+  const board = await makeBoard(user)
+  const cards = await makeCards(
+    user,
+    board.id,
+    Array.from({ length: 700 }, () => ({ title: 'secret', body: 'secret', url: 'https://secret.example' })),
+  )
+  const ids = cards.map(({ id }) => id)
+  succeeded(await user.api.delete(`/boards/${board.id}/cards`, { card_ids: ids }))
+  const { live } = service
+  const log = (await tail(live.database, board.id, 0))!
+  const copy = await live.documents.openLog({ snapshot: null, updates: log.updates }, user.userId)
+  expect(copy.getMap('cards').size).toBe(0)
+  expect(Buffer.from(Y.encodeStateAsUpdate(copy)).includes('secret')).toBe(false)
 })

@@ -154,30 +154,30 @@ export function cardsAndDeletion(count: number): { cards: Uint8Array; deletion: 
       cards.set(`hostile-${n}`, new Y.Map(Object.entries(fields)))
     }
   })
-  const filled = Y.encodeStateAsUpdate(document)
+  return { cards: Y.encodeStateAsUpdate(document), deletion: deletionOf(document) }
+}
+
+/** Deletes all cards of a document. */
+function deletionOf(document: Y.Doc): Uint8Array {
   const before = Y.encodeStateVector(document)
-  cards.clear()
-  return { cards: filled, deletion: Y.encodeStateAsUpdate(document, before) }
+  document.getMap('cards').clear()
+  return Y.encodeStateAsUpdate(document, before)
 }
 
 /** One card with a rich text of many nodes, and what deletes it. */
-export function richCard(nodes: number): { id: string; card: Uint8Array; deletion: Uint8Array } {
+export function richCard(nodes: number): { id: string; cards: Uint8Array; deletion: Uint8Array } {
   const document = new Y.Doc()
-  const cards = document.getMap('cards')
   const id = 'hostile-rich'
   document.transact(() => {
     const fields: [string, unknown][] = Object.entries({ kind: 'note', x: 0, y: 0, w: 280, h: 180, z: 1 })
-    const card = cards.set(id, new Y.Map(fields))
+    const card = document.getMap<Y.Map<unknown>>('cards').set(id, new Y.Map(fields))
     const content = card.set('content', new Y.XmlFragment())
     content.insert(
       0,
       Array.from({ length: nodes }, () => new Y.XmlElement('p')),
     )
   })
-  const filled = Y.encodeStateAsUpdate(document)
-  const before = Y.encodeStateVector(document)
-  cards.clear()
-  return { id, card: filled, deletion: Y.encodeStateAsUpdate(document, before) }
+  return { id, cards: Y.encodeStateAsUpdate(document), deletion: deletionOf(document) }
 }
 
 /** One key of a map that many clients set concurrently. */

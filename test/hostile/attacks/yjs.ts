@@ -37,6 +37,24 @@ const update = (
   ...more,
 })
 
+const deletion = (
+  name: string,
+  sends: string,
+  make: (attempt: Attempt) => { cards: Uint8Array; deletion: Uint8Array },
+): Attack => ({
+  name,
+  point: 3,
+  sends,
+  expects: taken,
+  leavesData: true,
+  async prepare(attempt) {
+    const made = make(attempt)
+    const socket = await attempt.enter()
+    await attempt.updates(socket, [made.cards])
+    return () => attempt.updates(socket, [made.deletion])
+  },
+})
+
 export const yjsAttacks: Attack[] = [
   update('yjs-40k', 'a 40 KB update of ascending right origins', () => [ascendingInOne(40_000)], {
     short: true,
@@ -77,19 +95,9 @@ export const yjsAttacks: Attack[] = [
   update('yjs-rivals', 'one key that 40,000 clients set', (attempt) => [
     rivalSets(attempt.size(40_000, 10_000)),
   ]),
-  {
-    name: 'yjs-delete-all',
-    point: 3,
-    sends: '12 bytes that delete 30,000 cards',
-    expects: taken,
-    leavesData: true,
-    async prepare(attempt) {
-      const { cards, deletion } = cardsAndDeletion(attempt.size(30_000, 5000))
-      const socket = await attempt.enter()
-      await attempt.updates(socket, [cards])
-      return () => attempt.updates(socket, [deletion])
-    },
-  },
+  deletion('yjs-delete-all', '12 bytes that delete 30,000 cards', (attempt) =>
+    cardsAndDeletion(attempt.size(30_000, 5000)),
+  ),
   {
     name: 'yjs-rich-card',
     point: 3,
@@ -98,7 +106,7 @@ export const yjsAttacks: Attack[] = [
     expects: ['200', '201'],
     leavesData: true,
     async prepare(attempt) {
-      const { id, card } = richCard(attempt.size(100_000, 30_000))
+      const { id, cards: card } = richCard(attempt.size(100_000, 30_000))
       const [here, there] = [attempt.boardId, await attempt.newBoard()]
       const socket = await attempt.enter()
       await attempt.updates(socket, [card])
@@ -120,19 +128,11 @@ export const yjsAttacks: Attack[] = [
       }
     },
   },
-  {
-    name: 'yjs-rich-card-deleted',
-    point: 3,
-    sends: 'a few bytes that delete a card with a rich text of 300,000 nodes',
-    expects: taken,
-    leavesData: true,
-    async prepare(attempt) {
-      const { card, deletion } = richCard(attempt.size(300_000, 30_000))
-      const socket = await attempt.enter()
-      await attempt.updates(socket, [card])
-      return () => attempt.updates(socket, [deletion])
-    },
-  },
+  deletion(
+    'yjs-rich-card-deleted',
+    'a few bytes that delete a card with a rich text of 300,000 nodes',
+    (attempt) => richCard(attempt.size(300_000, 30_000)),
+  ),
   update('yjs-8m', 'one update of 8 MB', () => [deleteBomb(2_600_000)]),
   {
     name: 'yjs-load',
