@@ -171,7 +171,7 @@ test('[EX9] an export of a board that changes takes no bytes from joins, nor fro
     for (let round = 1; state.running; round += 1) {
       // Large, so that it has memory of its own.
       editor.cards.get(cards[round % cards.length]!.id)!.set('own', `${round} `.repeat(10_000))
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      await editor.saved(30_000)
     }
   })()
   try {
