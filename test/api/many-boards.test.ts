@@ -1,6 +1,9 @@
 /** What an account with many boards costs: only the boards that count are read, and whose turn it is. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Transaction } from '../../sql/database.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCards, succeeded } from './board.ts'
 
@@ -9,7 +12,10 @@ let service: TestService
 beforeAll(async () => {
   service = await startService({ workers: false })
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  leaveAll()
+  await service.stop()
+})
 
 const emptyBoards = 2000
 
@@ -70,4 +76,72 @@ test('[S17] the count of an owner’s cards reads only live boards with cards, a
     join boards b on b.id = d.board_id
     where d.is_counted <> (b.deleted_at is null and d.card_count > 0)`
   expect(wrong).toHaveLength(0)
+})
+
+/** A service whose sums of documents take as long as with a million boards. `sums` tells how many began and ended. */
+async function startSlow() {
+  const testDatabase = await cloneDatabase()
+  const { admin } = testDatabase
+  await admin`create sequence begun minvalue 0`
+  await admin`create sequence ended minvalue 0`
+  await admin`grant usage on begun, ended to corkboard_system`
+  await admin`select nextval('begun'), nextval('ended')`
+  const takes = (seconds: number) =>
+    admin.unsafe(`
+      create or replace function owner_documents(owner uuid) returns bigint
+      language sql volatile security definer set search_path = corkboard, pg_temp as $$
+        select nextval('begun');
+        select pg_sleep(${seconds});
+        select nextval('ended');
+        select sum(s.bytes)::bigint from workspaces w join document_sizes s on s.workspace_id = w.id where w.owner_id = owner
+      $$`)
+  const service = await startService({
+    testDatabase,
+    workers: false,
+    config: { documentBytes: { free: 100_000, pro: 100_000 } },
+  })
+  onTestFinished(async () => {
+    await service.stop()
+    await testDatabase.drop()
+  })
+  const sums = async () => {
+    const [row] = await admin<{ begun: number; ended: number }[]>`
+      select (select last_value from begun)::integer as begun, (select last_value from ended)::integer as ended`
+    return row!
+  }
+  return { service, takes, sums }
+}
+
+test('[S18] all boards of an owner share one figure of what is left, and its sum takes a tenth of the time', async () => {
+  const { service, takes, sums } = await startSlow()
+  await takes(0.2)
+  const owner = await service.user({ tier: 'free' })
+  const begun = performance.now()
+  const editors: Editor[] = []
+  for (let n = 0; n < 20; n++) {
+    const { id } = await makeBoard(owner)
+    editors.push(await openEditor(service.url, { boardId: id, token: owner.token }))
+  }
+  for (let round = 0; round < 20; round++) {
+    for (const [at, editor] of editors.entries())
+      editor.addCard(`card-${at}-${round}`, { body: 'x'.repeat(1000) })
+    await Promise.all(editors.map((editor) => editor.saved()))
+    await delay(100)
+  }
+  const most = 2 + (performance.now() - begun) / 2000
+  const { begun: made } = await sums()
+  expect(made).toBeGreaterThan(1)
+  expect(made).toBeLessThanOrEqual(most)
+})
+
+test('[S18] sums of owners with many boards take no connection for which requests wait', async () => {
+  const { service, takes, sums } = await startSlow()
+  await takes(2)
+  const owners = [await service.user({ tier: 'free' }), await service.user({ tier: 'free' })]
+  const boards = await Promise.all(owners.map((owner) => makeBoard(owner)))
+  const writes = owners.map((owner, n) => makeCards(owner, boards[n]!.id, [{}]))
+  await until(async () => (await sums()).begun === 2, 'both sums have begun')
+  await service.database.callAsSystem((sql) => sql`select 1`)
+  expect(await sums()).toEqual({ begun: 2, ended: 0 })
+  await Promise.all(writes)
 })
