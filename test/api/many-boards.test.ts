@@ -145,3 +145,34 @@ test('[S18] sums of owners with many boards take no connection for which request
   expect(await sums()).toEqual({ begun: 2, ended: 0 })
   await Promise.all(writes)
 })
+
+test('[S19] lists of boards of one account hold two connections, whatever their number and offset, and leave the others to other requests', async () => {
+  const { admin } = service
+  const owner = await service.user()
+  // Lists wait for this lock, within PostgreSQL.
+  const locked = Promise.withResolvers<void>()
+  const unlock = Promise.withResolvers<void>()
+  onTestFinished(() => unlock.resolve())
+  const holder = admin.begin(async (tx) => {
+    await tx`lock table board_shares in access exclusive mode`
+    locked.resolve()
+    await unlock.promise
+  })
+  await locked.promise
+  const lists = Array.from({ length: 30 }, (_, n) =>
+    owner.api.get(
+      n % 3 === 0 ? '/boards?since=2026-01-01T00:00:00Z' : `/boards?parent=root&offset=${n * 5000}`,
+    ),
+  )
+  const waiting = async () => {
+    const [row] = await admin<{ count: number }[]>`
+      select count(*)::integer as count from pg_locks where relation = 'board_shares'::regclass and not granted`
+    return row!.count
+  }
+  await until(async () => (await waiting()) >= 2, 'lists are being read')
+  for (let n = 0; n < 5; n++) await service.database.asSystem((tx) => tx`select 1`)
+  expect(await waiting()).toBe(2)
+  unlock.resolve()
+  await holder
+  for (const { status } of await Promise.all(lists)) expect(status).toBe(200)
+})
