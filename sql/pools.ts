@@ -29,7 +29,10 @@ interface Patience {
 const patience = {
   /** Requests, sockets, commits, tokens, and the short statements of workers. */
   request: { statementMs: 6_000, waitMs: 4_000, connectMs: 3_000, graceMs: 1_000 },
-  /** Compaction, verification, retention, purging and reclaiming of files. No request waits for these. */
+  /**
+   * Compaction, verification, retention, purging and reclaiming of files. No request waits for these. And sums of an
+   * owner's documents, for which a write waits for 0.5 s at most.
+   */
   background: { statementMs: 15_000, waitMs: 60_000, connectMs: 5_000, graceMs: 5_000 },
   /** `/readyz`, which answers within 2 s. */
   probe: { statementMs: 1_200, waitMs: 1_200, connectMs: 1_500, graceMs: 300 },

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import { id, list, oneOf, text } from '../http/vocabulary.ts'
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
+import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import { since } from '../http/feed.ts'
-import type { Transaction } from '../../sql/database.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { Board, cursor, feedAnswer, offsetPage, pageQuery, uuidPattern } from '../http/schemas.ts'
@@ -30,6 +31,16 @@ const query = Type.Object({
 
 const boards = list(Board, 'The boards of this page.')
 
+/**
+ * Lists of boards that are read, or wait for it. A page far out reads all boards before it, of which an account may have a
+ * million. So an account reads few pages at once, and all lists together leave connections to other requests.
+ */
+export const boardLists = new FairQueue({
+  ...{ atOnce: 8, atOncePerAccount: 2 },
+  ...{ waiting: 1000, waitingPerAccount: 100 },
+})
+const turnMs = 5000
+
 export const listBoards = route('GET /boards', 'read', {
   refuses: ['not_found'],
   summary: 'List boards, or follow their changes.',
@@ -42,6 +53,7 @@ export const listBoards = route('GET /boards', 'read', {
   async handle({ database }, { principal, query }) {
     const include = includeOf(query.include, ['props', 'identifiers'])
     const page = pageOf(query)
+    const read = <T>(work: (tx: Transaction) => Promise<T>) => readInTurn(database, principal.userId, work)
     const { parent } = query
     if (parent !== undefined && parent !== 'root' && !uuidPattern.test(parent)) {
       throw badRequest('parent must be a board id or `root`.')
@@ -49,13 +61,13 @@ export const listBoards = route('GET /boards', 'read', {
     const trash = query.deleted === '1'
     if (query.since !== undefined || query.cursor !== undefined) {
       const feed = { ...query, include, trash, limit: page.limit }
-      return database.asUser(principal.userId, async (tx) => {
+      return read(async (tx) => {
         const answer = await readBoardFeed(tx, feed)
         if (answer.boards.length === 0) await requireFilter(tx, filterOf(query))
         return { body: answer }
       })
     }
-    const rows = await database.asUser(principal.userId, async (tx) => {
+    const rows = await read(async (tx) => {
       const boards = await boardList(tx, { ...query, trash, limit: page.limit + 1, offset: page.offset })
       if (boards.length === 0) await requireFilter(tx, filterOf(query))
       return boards
@@ -64,6 +76,28 @@ export const listBoards = route('GET /boards', 'read', {
     return { body: { boards: shown.map((row) => presentBoard(row, include)), ...end } }
   },
 })
+
+/** @throws ServiceError `storage_unavailable` when the turn does not come in time; what `work` throws */
+async function readInTurn<T>(
+  database: Database,
+  userId: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const signal = AbortSignal.timeout(turnMs)
+  const end = await boardLists.take(userId, { signal }).catch((error: unknown) => {
+    if (!signal.aborted && !(error instanceof QueueFull)) throw error
+    throw new ServiceError(
+      'storage_unavailable',
+      'Too many lists of boards are being read. Send fewer at the same time. Try again in a few seconds.',
+      { cause: error },
+    )
+  })
+  try {
+    return await database.asUser(userId, work)
+  } finally {
+    end()
+  }
+}
 
 const filterOf = ({ workspace, parent }: { workspace?: string; parent?: string }) => ({
   workspace,

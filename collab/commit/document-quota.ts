@@ -6,13 +6,18 @@
  *
  *   - A figure is used for a minute, or until this process has added 1/32 of the room that was left. So 32 processes
  *     together can't add more than that.
- *   - A write is refused only by a figure that is at most `exactMs` old.
+ *   - A write is refused only by a figure that is at most `exactMs` old, or by the newest one of an owner whose sum takes
+ *     long.
+ *   - All boards of an owner share the figure. An owner may have 100,000 boards, so the sum of one owner runs once at a
+ *     time, takes a tenth of the time at most, and holds none of the connections that requests wait for.
  *
  * Editors' changes are counted, but never refused.
  */
 import type { BytesByTier } from '../../core/limits.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../platform/log.ts'
-import type { Database } from '../../sql/database.ts'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
 
 export interface DocumentQuotaOptions {
   database: Database
@@ -26,11 +31,16 @@ export interface DocumentQuotaOptions {
 
 interface Room {
   readonly owner: string
-  /** Bytes left when the figure was read; bytes written here since; bytes reserved for writes in progress. */
+  /**
+   * Bytes left when the figure was read, Infinity before; bytes written here since; bytes reserved for writes in
+   * progress.
+   */
   left: number
   added: number
   reserved: number
   readAt: number
+  /** No sum of this owner begins before. */
+  restsUntil: number
   compactedAt: number
 }
 
@@ -38,6 +48,10 @@ interface Room {
 const maxAgeMs = 60_000
 const exactMs = 250
 const recentMs = 1000
+/** Largest age of what is known of a board's owner, while the board's editors wait for room. */
+const ownerMs = 10_000
+/** After a sum its owner's next one waits for this many times as long. */
+const rest = 9
 /** A process reads the figure again when it has added this share of the room that was left. */
 const sharePerProcess = 1 / 32
 /** How many boards of an owner are compacted when no room is left, and how often. */
@@ -54,7 +68,10 @@ export class DocumentQuota {
   /** The room of a board's owner, and when it was found: a workspace may get another owner. */
   readonly #boards = new Map<string, { room: Room; foundAt: number }>()
   readonly #rooms = new Map<string, Room>()
-  readonly #reading = new Map<string, Promise<void>>()
+  readonly #finding = new Map<string, Promise<void>>()
+  readonly #summing = new Map<string, Promise<void>>()
+  /** Leaves a connection to the other work in the background. */
+  readonly #sums = new FairQueue({ atOnce: 2, atOncePerAccount: 1 })
   /** Boards whose writes wait for a figure; and boards whose writes continue without one, with the time until which. */
   readonly #awaited = new Set<string>()
   readonly #waived = new Map<string, number>()
@@ -73,7 +90,7 @@ export class DocumentQuota {
 
   async #await(boardId: string): Promise<void> {
     this.#awaited.add(boardId)
-    await this.#patiently(this.#read(boardId))
+    await this.#patiently(this.#makeUsable(boardId))
     this.#awaited.delete(boardId)
     if (!this.#isUsable(boardId)) {
       if (this.#waived.size >= maxBoards) this.#waived.clear()
@@ -89,7 +106,7 @@ export class DocumentQuota {
    */
   async refused(boardId: string): Promise<boolean> {
     if (this.#ageOf(boardId) > exactMs) {
-      await this.#patiently(this.#read(boardId))
+      await this.#patiently(this.#read(boardId, exactMs))
       return true
     }
     const room = this.#boards.get(boardId)?.room
@@ -128,7 +145,7 @@ export class DocumentQuota {
 
   /** Whether the board's owner has no room left, by a recent figure. */
   async isFull(boardId: string): Promise<boolean> {
-    if (this.#ageOf(boardId) > recentMs) await this.#patiently(this.#read(boardId))
+    if (this.#ageOf(boardId) > recentMs) await this.#patiently(this.#read(boardId, recentMs))
     return this.seemsFull(boardId)
   }
 
@@ -140,12 +157,14 @@ export class DocumentQuota {
 
   /** Keeps the figure recent, because editors of this board wait for room. */
   watch(boardId: string): void {
-    if (this.#ageOf(boardId) > recentMs) void this.#patiently(this.#read(boardId))
+    const board = this.#boards.get(boardId)
+    const isRecent = board && ageOf(board.room.readAt) <= recentMs && ageOf(board.foundAt) <= ownerMs
+    if (!isRecent) void this.#patiently(this.#read(boardId, recentMs, ownerMs))
   }
 
   #ageOf(boardId: string): number {
     const board = this.#boards.get(boardId)
-    return performance.now() - Math.min(board?.room.readAt ?? -Infinity, board?.foundAt ?? -Infinity)
+    return board ? ageOf(Math.min(board.room.readAt, board.foundAt)) : Infinity
   }
 
   #isUsable(boardId: string): boolean {
@@ -169,32 +188,69 @@ export class DocumentQuota {
     clearTimeout(timer)
   }
 
-  /** Reads the figure. Only one read at a time runs for each board. */
-  #read(boardId: string): Promise<void> {
-    const begin = () => this.#readNow(boardId).finally(() => this.#reading.delete(boardId))
-    return this.#reading.getOrInsertComputed(boardId, begin)
+  async #makeUsable(boardId: string): Promise<void> {
+    const room = await this.#find(boardId, maxAgeMs)
+    if (room && !this.#isUsable(boardId)) await this.#sum(room)
   }
 
-  async #readNow(boardId: string): Promise<void> {
-    const { database, documentBytes } = this.#options
-    const [found] = await database.callAsSystem(
-      (sql) => sql<{ owner: string; tier: string; used: number }[]>`
-        select owner, tier, used from document_room(${boardId})`,
+  /** Reads what is older: the board's owner, and the owner's figure. */
+  async #read(boardId: string, mostMs: number, ownerMostMs = mostMs): Promise<void> {
+    const room = await this.#find(boardId, ownerMostMs)
+    if (room && ageOf(room.readAt) > mostMs) await this.#sum(room)
+  }
+
+  /** Finds the room of the board's owner. Undefined when the board does not exist. */
+  async #find(boardId: string, mostMs: number): Promise<Room | undefined> {
+    if (ageOf(this.#boards.get(boardId)?.foundAt ?? -Infinity) > mostMs) {
+      const begin = () => this.#findNow(boardId).finally(() => this.#finding.delete(boardId))
+      await this.#finding.getOrInsertComputed(boardId, begin)
+    }
+    return this.#boards.get(boardId)?.room
+  }
+
+  async #findNow(boardId: string): Promise<void> {
+    const [found] = await this.#options.database.callAsSystem(
+      (sql) => sql<{ owner: string }[]>`
+        select w.owner_id as owner
+        from boards b
+        join workspaces w on w.id = b.workspace_id
+        where b.id = ${boardId}`,
     )
     if (!found) return
-    const now = performance.now()
-    const left = documentBytes[found.tier === 'pro' ? 'pro' : 'free'] - found.used
-    const fresh = { left, added: 0, readAt: now }
     if (this.#boards.size >= maxBoards) {
       this.#boards.clear()
       this.#rooms.clear()
     }
     const { owner } = found
-    const room = this.#rooms.get(owner) ?? { owner, reserved: 0, compactedAt: -Infinity, ...fresh }
-    Object.assign(room, fresh)
-    this.#rooms.set(owner, room)
-    this.#boards.set(boardId, { room, foundAt: now })
-    if (left <= 0) await this.#compact(room)
+    const room = this.#rooms.getOrInsertComputed(owner, () => newRoom(owner))
+    this.#boards.set(boardId, { room, foundAt: performance.now() })
+  }
+
+  /** Reads the owner's figure. */
+  #sum(room: Room): Promise<void> {
+    const begin = () => this.#sumNow(room).finally(() => this.#summing.delete(room.owner))
+    return this.#summing.getOrInsertComputed(room.owner, begin)
+  }
+
+  async #sumNow(room: Room): Promise<void> {
+    const { database, documentBytes } = this.#options
+    const restMs = room.restsUntil - performance.now()
+    if (restMs > 0) await delay(restMs, undefined, { ref: false })
+    const read = async (tx: Transaction): Promise<void> => {
+      const begun = performance.now()
+      try {
+        const [found] = await tx<{ tier: string; used: number }[]>`
+          select u.tier, owner_documents(u.id) as used from users u where u.id = ${room.owner}`
+        if (!found) return
+        const left = documentBytes[found.tier === 'pro' ? 'pro' : 'free'] - found.used
+        Object.assign(room, { left, added: 0, readAt: performance.now() })
+      } finally {
+        const tookMs = performance.now() - begun
+        room.restsUntil = performance.now() + Math.min(maxAgeMs, tookMs * rest)
+      }
+    }
+    await this.#sums.run(room.owner, () => database.asSystem(read, 'background'))
+    if (room.left <= 0) void this.#patiently(this.#compact(room))
   }
 
   /** Compacts the owner's largest boards. Deleted content takes storage until the log is merged. */
@@ -202,15 +258,25 @@ export class DocumentQuota {
     const now = performance.now()
     if (now - room.compactedAt < compaction.everyMs) return
     room.compactedAt = now
-    const boards = await this.#options.database.callAsSystem(
-      (sql) => sql<{ board_id: string }[]>`
-        select s.board_id
-        from workspaces w
-        join document_sizes s on s.workspace_id = w.id
-        where w.owner_id = ${room.owner} and s.log_bytes > 0
-        order by s.snapshot_bytes + s.log_bytes desc
-        limit ${compaction.boards}`,
+    const boards = await this.#sums.run(room.owner, () =>
+      this.#options.database.asSystem(
+        (tx) => tx<{ board_id: string }[]>`
+          select s.board_id
+          from workspaces w
+          join document_sizes s on s.workspace_id = w.id
+          where w.owner_id = ${room.owner} and s.log_bytes > 0
+          order by s.snapshot_bytes + s.log_bytes desc
+          limit ${compaction.boards}`,
+        'background',
+      ),
     )
     this.#options.compact(boards.map((board) => board.board_id))
   }
 }
+
+const newRoom = (owner: string): Room => ({
+  ...{ owner, left: Infinity, added: 0, reserved: 0 },
+  ...{ readAt: -Infinity, restsUntil: -Infinity, compactedAt: -Infinity },
+})
+
+const ageOf = (at: number): number => performance.now() - at

@@ -163,6 +163,7 @@ export function repairDerived(
     await tx`
       update board_documents d
       set card_count = c.count,
+        is_counted = c.count > 0 and exists (select from boards b where b.id = d.board_id and b.deleted_at is null),
         top_z = greatest(d.top_z, c.highest),
         removed_bytes = (select coalesce(sum(octet_length(state)), 0) from removed_cards where board_id = ${boardId}),
         history_bytes = ${historyBytes(tx, boardId)},

@@ -124,6 +124,8 @@ async function compareIndex(tx: Transaction, boardId: string, log: ReadLog) {
     differences.push({ boardId, what, id, fault, detail })
   if (index.count !== index.cards.size)
     add('count', 'stale', 'card_count', `counted ${index.count}, the index has ${index.cards.size}`)
+  if (index.isCounted !== index.counts)
+    add('count', 'stale', 'is_counted', `${index.isCounted}, it should be ${index.counts}`)
   if (log.indexedSeq < log.seq) add('index', 'behind', '', `indexed up to ${log.indexedSeq} of ${log.seq}`)
   return { seq: index.seq, differences, rows: cards.rows, groups: groups.rows, born }
 }
@@ -169,8 +171,11 @@ function safely<Row extends { id: string; gone?: boolean }>(project: (id: string
 
 async function readIndex(tx: Transaction, boardId: string) {
   const [[document], cards, groups] = await Promise.all([
-    tx<{ seq: number; card_count: number }[]>`
-      select seq, card_count from board_documents where board_id = ${boardId}`,
+    tx<{ seq: number; card_count: number; is_counted: boolean; counts: boolean }[]>`
+      select d.seq, d.card_count, d.is_counted, b.deleted_at is null and d.card_count > 0 as counts
+      from board_documents d
+      join boards b on b.id = d.board_id
+      where d.board_id = ${boardId}`,
     tx<Record<string, unknown>[]>`
       select card_id as id, hash, ${tx([...indexColumns])}
       from card_index
@@ -184,6 +189,8 @@ async function readIndex(tx: Transaction, boardId: string) {
   return {
     seq: document.seq,
     count: document.card_count,
+    isCounted: document.is_counted,
+    counts: document.counts,
     cards: new Map(cards.map((row) => [String(row['id']), row])),
     groups: new Map(groups.map((row) => [String(row['id']), row])),
   }

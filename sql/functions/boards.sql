@@ -56,13 +56,35 @@ language sql volatile security definer set search_path = corkboard, pg_temp as $
   select lock_boards(array[board])
 $$;
 
--- Number of cards that count towards an owner's cap: of all kinds, on live boards.
+-- Keeps is_counted equal to: the board is live and has cards. A board changes only with its document locked, so the later of
+-- two changes sees the earlier one.
+create or replace function boards_count() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  update board_documents d
+  set is_counted = not d.is_counted
+  where d.board_id = new.id and d.is_counted <> (new.deleted_at is null and d.card_count > 0);
+  return null;
+end $$;
+
+create or replace function board_documents_count() returns trigger
+language plpgsql security definer set search_path = corkboard, pg_temp as $$
+begin
+  update board_documents d
+  set is_counted = not d.is_counted
+  from boards b
+  where d.board_id = new.board_id and b.id = d.board_id
+    and d.is_counted <> (b.deleted_at is null and d.card_count > 0);
+  return null;
+end $$;
+
+-- Number of cards that count towards an owner's cap: of all kinds, on live boards. Commits of all accounts wait for it, so it
+-- reads only boards that count: a free account may have a million that are empty or in the trash.
 create or replace function owner_card_count(owner uuid) returns bigint
 language sql stable security definer set search_path = corkboard, pg_temp as $$
   select coalesce(sum(d.card_count), 0)::bigint
   from workspaces w
-  join boards b on b.workspace_id = w.id and b.deleted_at is null
-  join board_documents d on d.board_id = b.id
+  join board_documents d on d.workspace_id = w.id and d.is_counted
   where w.owner_id = owner
 $$;
 

@@ -299,6 +299,10 @@ test('[DQ9] a write asks for no figure while the one at hand serves', async () =
       if (pool !== 'follow') asked += 1 // each write asks on the other pool which nodes have the board open
       return database.callAsSystem(call, pool)
     },
+    asSystem: (...[work, pool]: Parameters<typeof database.asSystem>) => {
+      if (pool === 'background') asked += 1
+      return database.asSystem(work, pool)
+    },
   } as typeof database
   const service = await startService({
     workers: false,

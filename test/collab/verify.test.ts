@@ -91,6 +91,11 @@ test('[IX2] verify sees what differs in all that is derived from the documents, 
       ['count card_count stale'],
     ],
     [
+      'is_counted',
+      () => admin`update board_documents set is_counted = false where board_id = ${id}`,
+      ['count is_counted stale'],
+    ],
+    [
       'words gone',
       () => admin`delete from search_index where board_id = ${id} and card_id = 'by-editor'`,
       ['search by-editor stale'],

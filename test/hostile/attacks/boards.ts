@@ -10,6 +10,9 @@ const batchOfBoards = (n: number) =>
     JSON.stringify({ boards: Array.from({ length: 500 }, (_, at) => ({ name: `Board ${n}.${at}` })) }),
   )
 
+const emptyBoards = (attempt: Attempt, count: number) =>
+  attempt.times(count / 500, (n) => attempt.make('POST', '/boards', batchOfBoards(n)), 2)
+
 /** Sends one request repeatedly. */
 const again = (
   name: string,
@@ -84,6 +87,30 @@ export const boardAttacks: Attack[] = [
       )
     }
   }),
+  again(
+    'empty-boards',
+    '1,000 single cards of an account with 50,000 empty boards',
+    1000,
+    12,
+    async (attempt) => {
+      await emptyBoards(attempt, attempt.size(50_000, 10_000))
+      const card = JSON.stringify({ kind: 'note', x: 0, y: 0 })
+      return () => attempt.send('POST', `/boards/${attempt.boardId}/cards`, card)
+    },
+    { short: true },
+  ),
+  again(
+    'far-pages',
+    '400 pages at the end of a list of 50,000 boards',
+    400,
+    40,
+    async (attempt) => {
+      const count = attempt.size(50_000, 10_000)
+      await emptyBoards(attempt, count)
+      return (n) => attempt.send('GET', `/boards?parent=root&limit=500&offset=${count - 500 - n}`)
+    },
+    { short: true },
+  ),
   again('move-cards', '1,000 cards moved to another board and back, 10 times', 10, 1, async (attempt) => {
     const other = await attempt.newBoard()
     const card_ids = await manyCards(attempt, 1000)
