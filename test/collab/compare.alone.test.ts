@@ -128,22 +128,22 @@ test('[WK35] large fields are compared and hashed in steps of less than 50 ms, w
     document.transact(() => document.getMap('cards').set('card', new Y.Map(values)))
     return document
   }
-  const numbers = numbered(20_000, (n) => [String((n * 7919) % 1_000_003), n])
+  const numbers = numbered(10_000, (n) => [String((n * 7919) % 1_000_003), n])
   const fields: Record<string, Y.Doc> = {
     'formatted texts': formattedDocument(
-      150,
+      105,
       numbered(50, (n) => `field ${n}`),
     ),
     'lists in lists': cardWith(
       3,
-      numbered(120_000, () => [[]]),
+      numbered(60_000, () => [[]]),
     ),
     'objects of numbers as keys': cardWith(10, Object.fromEntries(numbers)),
     numbers: cardWith(
       3,
-      numbered(240_000, (n) => Math.sqrt(n)),
+      numbered(120_000, (n) => Math.sqrt(n)),
     ),
-    texts: cardWith(50, 'é€'.repeat(500_000)),
+    texts: cardWith(50, 'é€'.repeat(250_000)),
   }
   for (const [what, document] of Object.entries(fields)) {
     const [now, was] = [cardOf(document), cardOf(copyOf(document))]

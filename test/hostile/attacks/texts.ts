@@ -1,4 +1,5 @@
 /** Attacks with expensive texts: in the search index, as HTML, and in merges. */
+import * as Y from 'yjs'
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
 import { cardUpdates, formattedCard } from './updates.ts'
@@ -299,6 +300,30 @@ export const textAttacks: Attack[] = [
       await attempt.make('PATCH', `${board}/cards/${id}`, { title: 'later' })
       const body = JSON.stringify({ as_of: String(entries[0].position), dry_run: true })
       return () => attempt.times(20, () => attempt.send('POST', `${board}/restore-to`, body), 4)
+    },
+  },
+  {
+    name: 'diff-texts',
+    point: 6,
+    sends: '20 diffs of a card whose text of 3.9 million characters was replaced',
+    expects: ['200'],
+    leavesData: true,
+    async prepare(attempt) {
+      const socket = await attempt.enter()
+      const length = attempt.size(3_900_000, 500_000)
+      const board = `/boards/${attempt.boardId}`
+      const made = cardUpdates(1, () => ({ html: '.a'.repeat(length / 2) }))
+      await attempt.updates(socket, made.updates)
+      const { entries } = await attempt.make('GET', `${board}/history`)
+      const document = new Y.Doc()
+      for (const update of made.updates) Y.applyUpdate(document, update)
+      document
+        .getMap<Y.Map<unknown>>('cards')
+        .get(made.ids[0]!)!
+        .set('html', 'b,'.repeat(length / 2))
+      await attempt.updates(socket, [Y.encodeStateAsUpdate(document)])
+      return () =>
+        attempt.times(20, () => attempt.send('GET', `${board}/diff?from=${entries[0].position}`), 4)
     },
   },
 ]
