@@ -5579,7 +5579,7 @@ export interface operations {
                                 before: unknown;
                                 /** @description Its value at `to`. Null when it has none. */
                                 after: unknown;
-                                /** @description For two texts: their pieces, in order. */
+                                /** @description For two texts: their pieces, in order. Very long texts are shown as replaced. */
                                 diff?: {
                                     /**
                                      * @description What became of it.
@@ -5589,6 +5589,11 @@ export interface operations {
                                     /** @description The piece. */
                                     text: string;
                                 }[];
+                                /**
+                                 * @description The values are too large to be shown: both are null.
+                                 * @constant
+                                 */
+                                too_large?: true;
                             }[];
                         }[];
                         /** @description Groups that differ. On the first page only. */
@@ -5608,7 +5613,7 @@ export interface operations {
                                 before: unknown;
                                 /** @description Its value at `to`. Null when it has none. */
                                 after: unknown;
-                                /** @description For two texts: their pieces, in order. */
+                                /** @description For two texts: their pieces, in order. Very long texts are shown as replaced. */
                                 diff?: {
                                     /**
                                      * @description What became of it.
@@ -5618,6 +5623,11 @@ export interface operations {
                                     /** @description The piece. */
                                     text: string;
                                 }[];
+                                /**
+                                 * @description The values are too large to be shown: both are null.
+                                 * @constant
+                                 */
+                                too_large?: true;
                             }[];
                         }[];
                         /** @description How many cards differ. */

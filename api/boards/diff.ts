@@ -22,7 +22,12 @@ const change = (what: string) =>
         field: text('Its name, as the canvas stores it.'),
         before: Type.Unknown({ description: 'Its value at `from`. Null when it had none.' }),
         after: Type.Unknown({ description: 'Its value at `to`. Null when it has none.' }),
-        diff: Type.Optional(list(textPiece, 'For two texts: their pieces, in order.')),
+        diff: Type.Optional(
+          list(textPiece, 'For two texts: their pieces, in order. Very long texts are shown as replaced.'),
+        ),
+        too_large: Type.Optional(
+          Type.Literal(true, { description: 'The values are too large to be shown: both are null.' }),
+        ),
       }),
       'Fields that differ; for what was added or removed, all of them.',
     ),

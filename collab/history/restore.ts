@@ -1,7 +1,7 @@
 /** Brings a board, or some of its cards, back to what they were at a moment. It is a new change; the past stays. */
 import type * as Y from 'yjs'
 import { IdentifierTaken } from '../../core/identifier-taken.ts'
-import { mapInTurns } from '../../platform/work/loop-turn.ts'
+import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import type { Made } from '../../sql/made.ts'
 import { requireWritable } from '../access.ts'
 import { showLive, type LiveBoards } from '../boards/live.ts'
@@ -85,8 +85,7 @@ async function planRestore(
   { boardId, ids }: RestoreRequest,
 ): Promise<{ targets: Target[] } & Pick<Restored, 'left' | 'notFound'>> {
   const asked = [...new Set(ids ?? [...cardsOf(past).keys(), ...cardsOf(now).keys()])]
-  const found = await mapInTurns(asked, (id) => targetOf('card', id, findCard(past, id), findCard(now, id)))
-  const cards = found.filter((target) => target !== null)
+  const cards = await inTurns(targetsOf('card', asked, (id) => [findCard(past, id), findCard(now, id)]))
   const idsOf = (change: Target['change']) => cards.flatMap((card) => (card.change === change ? card.id : []))
   const moved = await readMoved(live.database, boardId, { gone: idsOf('created'), come: idsOf('removed') })
   const expunged = await readExpunged(live.database, boardId, position, idsOf('removed'))
@@ -96,18 +95,30 @@ async function planRestore(
   ])
   const kept = cards.filter(({ id }) => !left.has(id))
   const notFound = (ids ? asked : []).filter((id) => !findCard(past, id) && !findCard(now, id))
-  const groups = ids ? groupsOfCards(now, past, kept) : await groupsOfBoard(now, past, left)
+  const groups = ids ? await inTurns(groupsOfCards(now, past, kept)) : await groupsOfBoard(now, past, left)
   return { targets: [...groups, ...kept], left: [...left].map(([id, reason]) => ({ id, reason })), notFound }
 }
 
-function targetOf(
+type PastAndNow = (id: string) => [past: SharedMap | null, now: SharedMap | null]
+
+function* targetsOf(type: Target['type'], ids: string[], find: PastAndNow): Steps<Target[]> {
+  const targets: Target[] = []
+  for (const id of ids) {
+    const target = yield* targetOf(type, id, ...find(id))
+    if (target) targets.push(target)
+    yield
+  }
+  return targets
+}
+
+function* targetOf(
   type: Target['type'],
   id: string,
   past: SharedMap | null,
   now: SharedMap | null,
-): Target | null {
+): Steps<Target | null> {
   if (!past) return now && { type, id, change: 'removed', values: new Map() }
-  const names = now ? differingFields(past, now) : [...past.keys()]
+  const names = now ? yield* differingFields(past, now) : [...past.keys()]
   if (now && names.length === 0) return null
   const values = new Map(names.map((name) => [name, past.has(name) ? past : null]))
   return { type, id, change: now ? 'changed' : 'created', values }
@@ -115,19 +126,15 @@ function targetOf(
 
 async function groupsOfBoard(now: Y.Doc, past: Y.Doc, left: ReadonlyMap<string, unknown>): Promise<Target[]> {
   const ids = [...new Set([...groupsOf(past).keys(), ...groupsOf(now).keys()])]
-  const found = await mapInTurns(ids, (id) => targetOf('group', id, findGroup(past, id), findGroup(now, id)))
+  const found = await inTurns(targetsOf('group', ids, (id) => [findGroup(past, id), findGroup(now, id)]))
   // Cards that stay, although they were not on the board, keep their groups.
   const used = new Set([...left.keys()].map((id) => findCard(now, id)?.get('group_id')))
-  return found.filter(
-    (target) => target !== null && !(target.change === 'removed' && used.has(target.id)),
-  ) as Target[]
+  return found.filter(({ change, id }) => !(change === 'removed' && used.has(id)))
 }
 
 /** The groups that the cards were in, as far as they are gone. Other groups are left as they are. */
-function groupsOfCards(now: Y.Doc, past: Y.Doc, cards: Target[]): Target[] {
+function groupsOfCards(now: Y.Doc, past: Y.Doc, cards: Target[]): Steps<Target[]> {
   const named = new Set(cards.map(({ id }) => findCard(past, id)?.get('group_id')))
-  return [...named].flatMap((id) => {
-    const group = typeof id === 'string' && !findGroup(now, id) ? findGroup(past, id) : null
-    return group ? (targetOf('group', id as string, group, null) ?? []) : []
-  })
+  const gone = [...named].filter((id) => typeof id === 'string' && !findGroup(now, id)) as string[]
+  return targetsOf('group', gone, (id) => [findGroup(past, id), null])
 }

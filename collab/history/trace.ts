@@ -209,7 +209,9 @@ class Tracer {
   }
 
   #digests(shared: Y.Map<unknown>, names: string[]): Map<string, string> {
-    return new Map(names.flatMap((name) => (shared.has(name) ? [[name, digestOf(shared, name)]] : [])))
+    return new Map(
+      names.flatMap((name) => (shared.has(name) ? [[name, atOnce(digestOf(shared, name))]] : [])),
+    )
   }
 
   /** Notes what became of an object. */
@@ -228,7 +230,7 @@ class Tracer {
     const after = names.map((name): NamedField => {
       const had = before.digests.get(name) ?? ''
       const text = name === 'body' && before.isThere ? plainText(shared.get(name)) : null
-      const wrote = digestOf(shared, name)
+      const wrote = atOnce(digestOf(shared, name))
       return {
         name,
         before: had === '' ? null : before.state,
@@ -241,7 +243,7 @@ class Tracer {
     this.#traces.set(key, trace)
     const body = trace.fields.get('body')
     const isWords = ({ name, had, wrote }: NamedField) => ['body', 'content'].includes(name) && had !== wrote
-    if (body && after.some(isWords)) body.content = digestOf(shared, 'content')
+    if (body && after.some(isWords)) body.content = atOnce(digestOf(shared, 'content'))
   }
 
   #traceOf({ type, id, isThere }: Before, after: NamedField[]): Trace {

@@ -130,9 +130,9 @@ function* planUndo(document: Y.Doc, found: Found, mayDelete: boolean): Steps<Pla
     const shared = sharedOf(document, trace)
     const stateOf = ({ before }: FieldTrace) =>
       before === null ? null : (states.get(String(before)) as SharedMap)
-    if (trace.kind === 'added') undoAdded(plan, trace, shared, mayDelete)
+    if (trace.kind === 'added') yield* undoAdded(plan, trace, shared, mayDelete)
     else if (trace.kind === 'removed') undoRemoved(plan, trace, shared, stateOf)
-    else undoChanged(plan, trace, shared, { stateOf, effort })
+    else yield* undoChanged(plan, trace, shared, { stateOf, effort })
   }
   yield* keepUsedGroups(document, plan)
   const taken = yield* takenIdentifiers(document, plan.targets)
@@ -140,10 +140,14 @@ function* planUndo(document: Y.Doc, found: Found, mayDelete: boolean): Steps<Pla
   return plan
 }
 
-function undoAdded(plan: Plan, trace: Trace, shared: SharedMap | null, mayDelete: boolean): void {
+function* undoAdded(plan: Plan, trace: Trace, shared: SharedMap | null, mayDelete: boolean): Steps<void> {
   const { type, id, fields } = trace
   if (!shared) return
-  const digests = new Map([...shared.keys()].map((name) => [name, digestOf(shared, name)]))
+  const digests = new Map<string, string>()
+  for (const name of shared.keys()) {
+    digests.set(name, yield* digestOf(shared, name))
+    yield
+  }
   // An open canvas makes `content` from `body`.
   if (!fields.has('content') && plainText(shared.get('body')) !== null) digests.delete('content')
   if (!isAsAdded(trace, digests)) plan.kept.push({ type, id, fields: [], reason: 'changed_since' })
@@ -179,22 +183,23 @@ interface Undoing {
   effort: { left: number }
 }
 
-function undoChanged(plan: Plan, trace: Trace, shared: SharedMap | null, undoing: Undoing): void {
+function* undoChanged(plan: Plan, trace: Trace, shared: SharedMap | null, undoing: Undoing): Steps<void> {
   const { type, id, fields } = trace
   if (!shared) {
     plan.kept.push({ type, id, fields: [...fields.keys()], reason: 'gone' })
     return
   }
   const body = type === 'card' ? fields.get('body') : undefined
-  const hasWords = body !== undefined && digestOf(shared, 'body') !== body.had
+  const hasWords = body !== undefined && (yield* digestOf(shared, 'body')) !== body.had
   const found: FieldsPlan = { values: new Map(), changed: [] }
   for (const [name, field] of fields) {
     if (hasWords && textFields.includes(name)) continue
-    const now = digestOf(shared, name)
+    yield
+    const now = yield* digestOf(shared, name)
     if (now === field.wrote) found.values.set(name, undoing.stateOf(field))
     else if (now !== field.had) found.changed.push(name)
   }
-  if (hasWords) undoWords(found, fields, shared, undoing)
+  if (hasWords) yield* undoWords(found, fields, shared, undoing)
   const { values, changed, text } = found
   if (changed.length > 0) plan.kept.push({ type, id, fields: changed, reason: 'changed_since' })
   if (values.size > 0 || text)
@@ -204,20 +209,23 @@ function undoChanged(plan: Plan, trace: Trace, shared: SharedMap | null, undoing
 const textFields = ['body', 'html', 'content']
 
 /** A text is undone in all its forms, or in none. */
-function undoWords(
+function* undoWords(
   found: FieldsPlan,
   fields: Trace['fields'],
   shared: SharedMap,
   { stateOf, effort }: Undoing,
-): void {
-  const isAsWritten = (name: string) =>
-    !fields.has(name) || digestOf(shared, name) === fields.get(name)!.wrote
+): Steps<void> {
+  const isAsWritten = function* (name: string): Steps<boolean> {
+    yield
+    return !fields.has(name) || (yield* digestOf(shared, name)) === fields.get(name)!.wrote
+  }
   const names = textFields.filter((name) => fields.has(name))
   const body = fields.get('body')!
   // An open canvas makes `content` from a text that was written without it. It makes it again from the text that comes back.
   const isMade = body.content === ''
-  const isIntact = isAsWritten('html') && (isMade || digestOf(shared, 'content') === body.content)
-  const isMerged = isIntact && !isAsWritten('body')
+  const isIntact =
+    (yield* isAsWritten('html')) && (isMade || (yield* digestOf(shared, 'content')) === body.content)
+  const isMerged = isIntact && !(yield* isAsWritten('body'))
   if (isMerged && !(isMade && shared.has('content')))
     found.text = mergedText(shared, body, stateOf(body), effort)
   if (!isIntact || (isMerged && !found.text)) {

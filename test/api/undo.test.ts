@@ -1,6 +1,7 @@
 /** Undoing what a request or an actor did, where nobody else has changed the same since. */
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { formattedCard } from '../hostile/attacks/updates.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { ApiClient, type ApiAnswer } from '../support/http.ts'
 import type { TestUser } from '../support/service.ts'
@@ -352,4 +353,43 @@ test('[HU11] an editor’s Y.UndoManager undoes that editor’s steps only, befo
   expect(await after()).toMatchObject({ title: 'B', body: 'one', x: 0 })
   undoManager.destroy()
   editor.leave()
+})
+
+test('[WK34] a restore and an undo tell whether a text has changed that is too large to be compared as JSON', async () => {
+  const { id } = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: id, token: user.token })
+  const strangers = await openEditor(service.url, { boardId: id, token: other.token })
+  Y.applyUpdate(editor.document, formattedCard(600, 'card'), 'canvas')
+  await editor.saved()
+  await service.flush(id)
+  const { position } = succeeded(await user.api.get(`/boards/${id}/history`)).entries[0]
+  const text = () => editor.cards.get('card')!.get('body') as Y.Text
+  const restore = async () =>
+    succeeded(await user.api.post(`/boards/${id}/restore-to`, { as_of: String(position) })).changes
+
+  const titled = await patch(id, 'card', { title: 'New' })
+  expect(changes(await restore())).toEqual([['card', 'changed', ['title']]])
+  expect((await undone(id, requestOf(titled))).not_undone).toEqual([])
+
+  // What the editor did is undone, as long as nobody else has changed the text since.
+  const undoText = async (write: () => void) => {
+    const since = new Date(Date.now() + 1).toISOString()
+    await until(() => Date.now() > Date.parse(since), 'the next change has a later time')
+    write()
+    await editor.saved()
+    return () => undone(id, { actor: user.userId, since })
+  }
+  let undoIt = await undoText(() => text().delete(500, 100))
+  expect(text().length).toBe(500)
+  expect(changes((await undoIt()).undone)).toEqual([['card', 'changed', ['body']]])
+  await until(() => text().length === 600, 'the text is back')
+  undoIt = await undoText(() => text().delete(500, 100))
+  await until(() => (strangers.cards.get('card')!.get('body') as Y.Text).length === 500, 'others see it')
+  ;(strangers.cards.get('card')!.get('body') as Y.Text).delete(499, 1)
+  await strangers.saved()
+  const kept = await undoIt()
+  expect([kept.undone, reasons(kept.not_undone)]).toEqual([[], [['card', ['body'], 'changed_since']]])
+
+  expect(changes(await restore())).toEqual([['card', 'changed', ['body']]])
+  await until(() => text().length === 600, 'the text is restored')
 })

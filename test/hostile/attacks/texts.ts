@@ -1,7 +1,8 @@
 /** Attacks with expensive texts: in the search index, as HTML, and in merges. */
+import * as Y from 'yjs'
 import type { Attack } from '../attack.ts'
 import type { Attempt } from '../attempt.ts'
-import { cardUpdates } from './updates.ts'
+import { cardUpdates, formattedCard } from './updates.ts'
 
 const marks = 'zq ' + '\u0315\u0300\u05ae\u0300'.repeat(4999)
 const manyMarks = Array.from(
@@ -283,5 +284,46 @@ export const textAttacks: Attack[] = [
         text: (n) =>
           Array.from({ length: 20_000 }, (_, at) => 'ab'[(at * at + n * at + (at >> 3)) & 1]).join(''),
       }),
+  },
+  {
+    name: 'formats-restore',
+    point: 6,
+    sends: '20 dry runs of a restore of a text of 5,000 formats and 5,000 objects',
+    expects: ['200'],
+    leavesData: true,
+    async prepare(attempt) {
+      const socket = await attempt.enter()
+      const id = 'hostile-formats'
+      await attempt.updates(socket, [formattedCard(attempt.size(5000, 1000), id)])
+      const board = `/boards/${attempt.boardId}`
+      const { entries } = await attempt.make('GET', `${board}/history`)
+      await attempt.make('PATCH', `${board}/cards/${id}`, { title: 'later' })
+      const body = JSON.stringify({ as_of: String(entries[0].position), dry_run: true })
+      return () => attempt.times(20, () => attempt.send('POST', `${board}/restore-to`, body), 4)
+    },
+  },
+  {
+    name: 'diff-texts',
+    point: 6,
+    sends: '20 diffs of a card whose text of 3.9 million characters was replaced',
+    expects: ['200'],
+    leavesData: true,
+    async prepare(attempt) {
+      const socket = await attempt.enter()
+      const length = attempt.size(3_900_000, 500_000)
+      const board = `/boards/${attempt.boardId}`
+      const made = cardUpdates(1, () => ({ html: '.a'.repeat(length / 2) }))
+      await attempt.updates(socket, made.updates)
+      const { entries } = await attempt.make('GET', `${board}/history`)
+      const document = new Y.Doc()
+      for (const update of made.updates) Y.applyUpdate(document, update)
+      document
+        .getMap<Y.Map<unknown>>('cards')
+        .get(made.ids[0]!)!
+        .set('html', 'b,'.repeat(length / 2))
+      await attempt.updates(socket, [Y.encodeStateAsUpdate(document)])
+      return () =>
+        attempt.times(20, () => attempt.send('GET', `${board}/diff?from=${entries[0].position}`), 4)
+    },
   },
 ]

@@ -180,6 +180,29 @@ export function richCard(nodes: number): { id: string; cards: Uint8Array; deleti
   return { id, cards: Y.encodeStateAsUpdate(document), deletion: deletionOf(document) }
 }
 
+/** A card with texts that have many formats, and then as many objects. Each object has all formats of its text. */
+export function formattedCard(count: number, id = 'hostile-formats', fields = ['body']): Uint8Array {
+  const client = 9
+  const at = (clock: number) => Y.createID(client, clock)
+  const field = (clock: number, key: string, content: Y.Item['content']) =>
+    item(client, clock, content, { parent: at(0), key })
+  const structs = [
+    item(client, 0, new Y.ContentType(new Y.Map()), { parent: 'cards', key: id }),
+    field(1, 'kind', new Y.ContentAny(['note'])),
+  ]
+  for (const name of fields) {
+    const text = structs.length
+    structs.push(field(text, name, new Y.ContentType(new Y.Text())))
+    for (let n = 0; n < 2 * count; n++) {
+      const content =
+        n < count ? new Y.ContentFormat(`format ${n}`, true) : new Y.ContentEmbed({ n: n - count })
+      const place = n === 0 ? { parent: at(text) } : { origin: at(text + n) }
+      structs.push(item(client, text + 1 + n, content, place))
+    }
+  }
+  return handMade([[client, structs]])
+}
+
 /** One key of a map that many clients set concurrently. */
 export function rivalSets(count: number): Uint8Array {
   const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => [
