@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
+import { Shares, type Holder } from '../../platform/work/shares.ts'
 import type { EditorContext } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { RatesByOwner, type Rates } from './rates.ts'
@@ -20,6 +21,8 @@ export interface SocketState {
   socket: EditorSocket
   /** The client's address. */
   address: string
+  /** The account that authenticated last; null before that. */
+  holder: Holder | null
   /** The rate limits of the account that authenticated last; before that, those of the address. */
   rates: Rates
   findSession: FindSession
@@ -53,10 +56,13 @@ export class OpenSockets {
   readonly #states = new Map<EditorSocket, SocketState>()
   /** Sockets on which nobody has authenticated yet. */
   readonly #strangers = new Set<SocketState>()
+  /** The other sockets, with a board or without one. */
+  readonly #known: Shares<Holder>
   readonly rates: RatesByOwner
 
   constructor(bounds: GatewayBounds) {
     this.#bounds = bounds
+    this.#known = new Shares(bounds.maxSocketsPerAccount)
     this.rates = new RatesByOwner(bounds)
   }
 
@@ -65,6 +71,7 @@ export class OpenSockets {
     const state: SocketState = {
       socket,
       address,
+      holder: null,
       rates: this.rates.of(`address ${address}`),
       findSession,
       connections: new Map(),
@@ -83,10 +90,23 @@ export class OpenSockets {
     return state
   }
 
-  /** Records that an account has authenticated on the socket. */
-  known(state: SocketState, rates: Rates): void {
+  /**
+   * Records that an account has authenticated on the socket.
+   *
+   * @returns false when the account has too many sockets; then nothing is recorded
+   */
+  known(state: SocketState, { account, payer }: Holder, rates: Rates): boolean {
+    const before = state.holder
+    if (before?.account !== account || before.payer !== payer) {
+      const holder = { account, payer }
+      if (!this.#known.hasRoom(holder)) return false
+      if (before) this.#known.remove(before)
+      this.#known.add(holder)
+      state.holder = holder
+    }
     state.rates = rates
     this.#strangers.delete(state)
+    return true
   }
 
   isStranger(state: SocketState): boolean {
@@ -97,6 +117,8 @@ export class OpenSockets {
   remove(state: SocketState): void {
     this.#strangers.delete(state)
     this.#states.delete(state.socket)
+    if (state.holder) this.#known.remove(state.holder)
+    state.holder = null
     for (const list of state.lists.values()) list.end()
     for (const hold of state.holds) hold.end()
     state.holds.clear()

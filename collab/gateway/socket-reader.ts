@@ -80,6 +80,8 @@ export class SocketReader {
   readonly #deadline: NodeJS.Timeout
   /** Bytes that the socket sent since it was opened, or since its last attempt to authenticate ended. */
   #strangerBytes = 0
+  /** When something came for what is open on the socket, or a token. Other frames would keep a useless socket open. */
+  #heardAt = Date.now()
 
   constructor(newcomer: Newcomer, options: SocketReaderOptions) {
     this.#newcomer = newcomer
@@ -122,8 +124,7 @@ export class SocketReader {
       if (this.#takeControlFrame()) this.#socket.pong(data)
     })
     webSocket.on('pong', () => {
-      if (this.#takeControlFrame() && this.#openAddress !== undefined)
-        this.#client.lastMessageReceivedAt = Date.now()
+      if (this.#takeControlFrame() && this.#openAddress !== undefined) this.#heard()
     })
     webSocket.on('close', (code, reason) => {
       clearTimeout(this.#deadline)
@@ -184,7 +185,7 @@ export class SocketReader {
   #takeFor(connection: Connection<EditorContext>, frame: Frame): Promise<unknown> | null {
     const { receiver, presence } = this.#options
     const { document } = connection
-    this.#client.lastMessageReceivedAt = Date.now()
+    this.#heard()
     if (frame.step === syncStep.missing || frame.step === syncStep.update) {
       return receiver.receive(this.#state, frame, connection)
     }
@@ -208,7 +209,7 @@ export class SocketReader {
     const { lists, sockets, seating } = this.#options
     const state = this.#state
     if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
-    if (state.lists.has(frame.address)) this.#client.lastMessageReceivedAt = Date.now()
+    if (state.lists.has(frame.address)) this.#heard()
     return lists.take({ sockets, seating }, state, frame)
   }
 
@@ -224,7 +225,10 @@ export class SocketReader {
         closeSocket(state, closeCodes.tooEarly)
     } else if (frame.type === frameType.awareness) keepEarly(state.early, frame)
     else if (frame.type !== frameType.queryAwareness) {
-      if (frame.type === frameType.auth && sockets.isStranger(state)) this.#waitForAttempt()
+      if (frame.type === frameType.auth) {
+        this.#heardAt = Date.now()
+        if (sockets.isStranger(state)) this.#waitForAttempt()
+      }
       this.#client.handleMessage(frame.bytes)
     }
   }
@@ -249,13 +253,18 @@ export class SocketReader {
       closeSocket(this.#state, closeCodes.badFrame)
   }
 
+  #heard(): void {
+    this.#heardAt = this.#client.lastMessageReceivedAt = Date.now()
+  }
+
   #keepAlive(now: number): void {
     const { bounds, sockets } = this.#options
     const { keepAliveMs, silentMs } = bounds
     // Hocuspocus would close a socket on which no board was ever open.
     if (this.#state.lists.size > 0) clearInterval(this.#client.pingInterval)
-    const quietMs = now - this.#client.lastMessageReceivedAt
-    if (quietMs >= silentMs && !sockets.isStranger(this.#state)) closeSocket(this.#state, closeCodes.silent)
+    const quietMs = now - this.#heardAt
+    const isWaiting = sockets.isStranger(this.#state) || this.#state.attempts > 0
+    if (quietMs >= silentMs && !isWaiting) closeSocket(this.#state, closeCodes.silent)
     const open = this.#openAddress
     if (open === undefined) return
     if (now - this.#socket.sentAt >= keepAliveMs) this.#socket.send(emptyAwareness(open))

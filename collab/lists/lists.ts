@@ -82,9 +82,13 @@ export class Lists implements ListView {
       const earlier = state.lists.get(address)
       earlier?.end()
       const isTooMany = state.lists.size + state.connections.size >= this.#options.bounds.maxBoardsPerSocket
-      if (isTooMany || !seating.takeList(list)) return this.#refuse(state, address, refusals.room)
+      if (
+        isTooMany ||
+        !sockets.known(state, list, sockets.rates.of(account, payer)) ||
+        !seating.takeList(list)
+      )
+        return this.#refuse(state, address, refusals.room)
       this.#add(state, seating, list)
-      sockets.known(state, sockets.rates.of(account, payer))
       socket.send(accessFrame(address, true))
       if (earlier) await this.#open(list) // a client that sends another token does not ask again
     } catch (error) {
