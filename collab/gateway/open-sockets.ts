@@ -5,6 +5,7 @@ import { closeCodes } from '../../core/errors.ts'
 import { Shares, type Holder } from '../../platform/work/shares.ts'
 import type { EditorContext } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
+import { refusalFrame } from './protocol.ts'
 import { RatesByOwner, type Rates } from './rates.ts'
 import type { Hold } from '../documents/open-boards.ts'
 import type { EditorSocket } from './socket.ts'
@@ -17,8 +18,18 @@ export interface OpenList {
   end(): void
 }
 
+/** The boards that are open on a socket as they were. */
+export interface OpenPast {
+  account: string
+  /** The token with which each was opened, by frame address. */
+  tokens: Map<string, string>
+  end(): void
+}
+
 export interface SocketState {
   socket: EditorSocket
+  /** The moment at which the socket shows boards; null for a socket that shows them as they are. */
+  asOf: string | null
   /** The client's address. */
   address: string
   /** The account that authenticated last; null before that. */
@@ -30,6 +41,8 @@ export interface SocketState {
   connections: Map<string, Connection<EditorContext>>
   /** Live lists, by frame address. */
   lists: Map<string, OpenList>
+  /** Null when nobody has authenticated, and on sockets without `asOf`. */
+  past: OpenPast | null
   /** The boards that are open on the socket, or about to be. They end when the socket is gone. */
   holds: Set<Hold>
   /** Attempts to open a board that are in progress. */
@@ -47,6 +60,8 @@ export interface SocketState {
   /** Frame addresses whose next acknowledgement by Hocuspocus must not be sent, because their update is not applied. */
   withheld: Set<string>
 }
+
+type Opened = Pick<SocketState, 'socket' | 'address' | 'asOf' | 'findSession'>
 
 /** How long clients may take to answer when all canvases are closed. */
 const closeWithinMs = 1000
@@ -67,15 +82,17 @@ export class OpenSockets {
   }
 
   /** Adds a socket as unauthenticated. `known` changes that. */
-  add(socket: EditorSocket, address: string, findSession: FindSession): SocketState {
+  add({ socket, address, asOf, findSession }: Opened): SocketState {
     const state: SocketState = {
       socket,
+      asOf,
       address,
       holder: null,
       rates: this.rates.of(`address ${address}`),
       findSession,
       connections: new Map(),
       lists: new Map(),
+      past: null,
       holds: new Set(),
       attempts: 0,
       refusals: 0,
@@ -113,6 +130,13 @@ export class OpenSockets {
     return this.#strangers.has(state)
   }
 
+  /** Refuses a board or a list. Closes a socket that is refused too often. */
+  refuse(state: SocketState, address: string, reason: string): void {
+    state.socket.send(refusalFrame(address, reason))
+    state.refusals += 1
+    if (state.refusals > this.#bounds.maxRefusals) closeSocket(state, closeCodes.unauthorized)
+  }
+
   /** Removes a socket that is gone. */
   remove(state: SocketState): void {
     this.#strangers.delete(state)
@@ -120,6 +144,7 @@ export class OpenSockets {
     if (state.holder) this.#known.remove(state.holder)
     state.holder = null
     for (const list of state.lists.values()) list.end()
+    state.past?.end()
     for (const hold of state.holds) hold.end()
     state.holds.clear()
   }

@@ -22,7 +22,6 @@ import type { GatewayBounds } from './gateway-bounds.ts'
 import { Intake } from './intake.ts'
 import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Presence } from './presence.ts'
-import type { Rates } from './rates.ts'
 import type { Receiver } from './receive.ts'
 import type { Seating } from './seating.ts'
 import { EditorSocket } from './socket.ts'
@@ -31,6 +30,12 @@ import { EditorSocket } from './socket.ts'
 export interface ListView {
   /** Handles a frame for a list. Returns a promise when the next frame of the socket has to wait for it. */
   take(gateway: ListHost, state: SocketState, frame: Frame): Promise<void> | null
+}
+
+/** Serves the boards as they were, on sockets of their own. */
+export interface PastView {
+  /** Handles a frame for a board. Returns a promise when the next frame of the socket has to wait for it. */
+  take(sockets: OpenSockets, state: SocketState, frame: Frame): Promise<void> | null
 }
 
 export interface ListHost {
@@ -45,6 +50,7 @@ export interface SocketReaderOptions {
   presence: Presence
   seating: Seating
   lists: ListView
+  past: PastView
   documents: Documents
   bounds: GatewayBounds
   log: Logger
@@ -58,6 +64,8 @@ export interface Newcomer {
   address: string
   /** The only board that may be opened on the socket; null for any. */
   board: string | null
+  /** The moment at which the socket shows boards; null for a socket that shows them as they are. */
+  asOf: string | null
   findSession: FindSession
 }
 
@@ -86,13 +94,13 @@ export class SocketReader {
   constructor(newcomer: Newcomer, options: SocketReaderOptions) {
     this.#newcomer = newcomer
     this.#options = options
-    const { webSocket, stream, address, findSession } = newcomer
+    const { webSocket, stream, address, asOf, findSession } = newcomer
     const { hocuspocus, sockets, receiver, documents, bounds } = options
     const tooSlow = () => {
       for (const { document } of this.#state.connections.values()) documents.find(document.name)?.missed()
     }
     this.#socket = new EditorSocket(webSocket, stream, bounds, { acknowledge: receiver.acknowledge, tooSlow })
-    this.#state = sockets.add(this.#socket, address, findSession)
+    this.#state = sockets.add({ socket: this.#socket, address, asOf, findSession })
     this.#state.keepAlive = (now) => this.#keepAlive(now)
     const context = { state: this.#state } as never
     this.#client = hocuspocus.handleConnection(this.#socket as never, upgradeRequest, context)
@@ -101,7 +109,7 @@ export class SocketReader {
     }, bounds.authenticationMs)
     this.#intake = new Intake<Frame | null>({
       take: (frame) => this.#take(frame),
-      waitMs: (frame) => (frame ? waitMs(this.#state.rates, frame) : 0),
+      waitMs: (frame) => (frame ? waitMs(this.#state, frame) : 0),
       isOpen: () => webSocket.readyState === WebSocket.OPEN,
       pause: () => webSocket.pause(),
       resume: () => webSocket.resume(),
@@ -171,11 +179,12 @@ export class SocketReader {
       closeSocket(state, closeCodes.badFrame)
       return null
     }
-    if (isMetered(frame)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
+    if (isMetered(frame, state)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
     const connection = state.connections.get(frame.address)
     if (connection?.document.hasConnection(connection)) return this.#takeFor(connection, frame)
     if (board !== null && boardOf(frame.address) !== board) closeSocket(state, closeCodes.otherBoard)
-    else if (isListAddress(frame.address)) return this.#takeForList(frame)
+    else if (state.asOf !== null && isBoardAddress(frame.address)) return this.#takeForPast(frame)
+    else if (state.asOf === null && isListAddress(frame.address)) return this.#takeForList(frame)
     else if (isBoardAddress(frame.address)) this.#takeEarly(frame)
     else this.#refuse(frame)
     return null
@@ -211,6 +220,17 @@ export class SocketReader {
     if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
     if (state.lists.has(frame.address)) this.#heard()
     return lists.take({ sockets, seating }, state, frame)
+  }
+
+  #takeForPast(frame: Frame): Promise<unknown> | null {
+    const { past, sockets } = this.#options
+    const state = this.#state
+    if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
+    const heard = () => {
+      if (state.past?.tokens.has(frame.address)) this.#heard()
+    }
+    heard()
+    return past.take(sockets, state, frame)?.then(heard) ?? null
   }
 
   /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues updates. */
@@ -261,7 +281,7 @@ export class SocketReader {
     const { bounds, sockets } = this.#options
     const { keepAliveMs, silentMs } = bounds
     // Hocuspocus would close a socket on which no board was ever open.
-    if (this.#state.lists.size > 0) clearInterval(this.#client.pingInterval)
+    if (this.#state.lists.size > 0 || this.#state.past) clearInterval(this.#client.pingInterval)
     const quietMs = now - this.#heardAt
     const isWaiting = sockets.isStranger(this.#state) || this.#state.attempts > 0
     if (quietMs >= silentMs && !isWaiting) closeSocket(this.#state, closeCodes.silent)
@@ -273,21 +293,29 @@ export class SocketReader {
 
   /** The address of a board or list that is open on the socket. */
   get #openAddress(): string | undefined {
-    const { connections, lists } = this.#state
-    return connections.keys().next().value ?? lists.keys().next().value
+    const { connections, lists, past } = this.#state
+    return [connections, lists, past?.tokens]
+      .find((open) => open?.size)
+      ?.keys()
+      .next().value
   }
 }
 
-/** Whether a frame is metered. Updates of boards are not: they wait for their commits. A list answers them at once. */
-const isMetered = ({ step, address }: Frame): boolean =>
-  (step !== syncStep.missing && step !== syncStep.update) || isListAddress(address)
+/**
+ * Whether a frame is metered. Updates of boards are not: they wait for their commits. A list and a past moment answer them
+ * at once.
+ */
+const isMetered = ({ step, address }: Frame, { asOf }: SocketState): boolean =>
+  (step !== syncStep.missing && step !== syncStep.update) || asOf !== null || isListAddress(address)
 
 /** Whether a frame needs an answer, or passes through Hocuspocus' hooks. */
-const isQuestion = (frame: Frame): boolean => isMetered(frame) && frame.type !== frameType.awareness
+const isQuestion = (frame: Frame, state: SocketState): boolean =>
+  isMetered(frame, state) && frame.type !== frameType.awareness
 
-function waitMs({ frames, queries }: Rates, frame: Frame): number {
-  const ms = isMetered(frame) ? frames.waitMs : 0
-  const longest = isQuestion(frame) ? Math.max(ms, queries.waitMs) : ms
+function waitMs(state: SocketState, frame: Frame): number {
+  const { frames, queries } = state.rates
+  const ms = isMetered(frame, state) ? frames.waitMs : 0
+  const longest = isQuestion(frame, state) ? Math.max(ms, queries.waitMs) : ms
   // Add a random delay. Otherwise all sockets of an account would continue at the same moment, and the first one would
   // always win.
   return longest && longest + Math.random() * spreadMs
