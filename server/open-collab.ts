@@ -83,7 +83,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   const gateway: Gateway = new Gateway({
     ...{ database, tokens, documents, documentBytes, quota, nodes, pool, clock, log, lists },
     past: new PastSockets({
-      ...{ tokens, log },
+      ...{ tokens, log, bounds: { ...defaultBounds, ...bounds } },
       past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },
     }),
     sessionOf: (headers) => sessions.ofUpgrade(headers),

@@ -63,7 +63,7 @@ async function admitTo(
   if (!nodes.isSeating || sockets.find(state.socket) !== state) throw denied(temporaryRefusal)
   // Before the board is loaded, which may take longer than a stranger may wait.
   const rates = sockets.rates.of(account, payer, linkId)
-  sockets.known(state, rates)
+  if (!sockets.known(state, { account, payer }, rates)) throw denied(refusals.room)
   const hold = nodes.hold(boardId)
   state.holds.add(hold)
   try {

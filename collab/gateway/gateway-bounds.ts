@@ -25,6 +25,8 @@ export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds,
   keepAliveMs: number
   /** A socket from which nothing came for this time is closed. */
   silentMs: number
+  /** Time within which a client has to read a past state. */
+  readPastWithinMs: number
   maxSocketsPerBoard: number
   /** Sockets of one account on one board. */
   maxSocketsPerAccountOnBoard: number
@@ -65,6 +67,7 @@ export const defaultBounds: GatewayBounds = {
   authenticationMs: 15_000,
   keepAliveMs: 15_000,
   silentMs: 60_000,
+  readPastWithinMs: 60_000,
   maxSocketsPerBoard: 1000,
   maxSocketsPerAccountOnBoard: 500,
   maxSocketsPerAccount: 2000,

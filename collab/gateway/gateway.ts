@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Hocuspocus, type Connection } from '@hocuspocus/server'
-import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
+import { WebSocketServer, type ServerOptions } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -33,7 +33,7 @@ import { Presence } from './presence.ts'
 import { Receiver } from './receive.ts'
 import { roomNotice } from './room-notice.ts'
 import { Seating } from './seating.ts'
-import { SocketReader, type ListView, type SocketReaderOptions } from './socket-reader.ts'
+import { SocketReader, type ListView, type PastView, type SocketReaderOptions } from './socket-reader.ts'
 import { DocumentStore } from './store.ts'
 import { asOfIn, boardOfPath, refuseUpgrade } from './upgrade.ts'
 
@@ -62,13 +62,6 @@ export interface GatewayOptions {
   accessCheckMs?: number
   /** Called when a socket is gone, with the code that the service or else the client closed it with. */
   onSocketClosed?(code: number): void
-}
-
-/** Serves the sockets that show boards as they were. */
-export interface PastView {
-  readonly hasRoom: boolean
-  open(socket: { webSocket: WebSocket; asOf: string; board: string | null; findSession: FindSession }): void
-  sweep(now: number): void
 }
 
 export type GatewayCounts = ReturnType<Gateway['counts']>
@@ -126,13 +119,13 @@ export class Gateway {
     const board = boardOfPath(request.url)
     const asOf = asOfIn(request.url)
     if (board === undefined) refuseUpgrade(stream, '404 Not Found')
-    else if (this.#closing || !(asOf === null ? this.#sockets.makeRoom(address) : this.#options.past.hasRoom))
+    else if (this.#closing || !this.#sockets.makeRoom(address))
       refuseUpgrade(stream, '503 Service Unavailable', 'Retry-After: 5\r\n')
     else {
       const findSession = this.#options.sessionOf(request.headers)
       this.#server.handleUpgrade(request, stream, head, (webSocket) => {
-        if (asOf !== null) this.#options.past.open({ webSocket, asOf, board, findSession })
-        else new SocketReader({ webSocket, stream, address, board, findSession }, this.#reading).start()
+        const newcomer = { webSocket, stream, address, board, asOf, findSession }
+        new SocketReader(newcomer, this.#reading).start()
       })
     }
   }
@@ -247,7 +240,6 @@ export class Gateway {
     this.presence.sweep()
     this.apiPresence.sweep()
     this.#sockets.sweepRates()
-    this.#options.past.sweep(now)
   }
 }
 

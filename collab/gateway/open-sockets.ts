@@ -2,8 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
+import { Shares, type Holder } from '../../platform/work/shares.ts'
 import type { EditorContext } from './connection.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
+import { refusalFrame } from './protocol.ts'
 import { RatesByOwner, type Rates } from './rates.ts'
 import type { Hold } from '../documents/open-boards.ts'
 import type { EditorSocket } from './socket.ts'
@@ -16,10 +18,22 @@ export interface OpenList {
   end(): void
 }
 
+/** The boards that are open on a socket as they were. */
+export interface OpenPast {
+  account: string
+  /** The token with which each was opened, by frame address. */
+  tokens: Map<string, string>
+  end(): void
+}
+
 export interface SocketState {
   socket: EditorSocket
+  /** The moment at which the socket shows boards; null for a socket that shows them as they are. */
+  asOf: string | null
   /** The client's address. */
   address: string
+  /** The account that authenticated last; null before that. */
+  holder: Holder | null
   /** The rate limits of the account that authenticated last; before that, those of the address. */
   rates: Rates
   findSession: FindSession
@@ -27,6 +41,8 @@ export interface SocketState {
   connections: Map<string, Connection<EditorContext>>
   /** Live lists, by frame address. */
   lists: Map<string, OpenList>
+  /** Null when nobody has authenticated, and on sockets without `asOf`. */
+  past: OpenPast | null
   /** The boards that are open on the socket, or about to be. They end when the socket is gone. */
   holds: Set<Hold>
   /** Attempts to open a board that are in progress. */
@@ -45,6 +61,8 @@ export interface SocketState {
   withheld: Set<string>
 }
 
+type Opened = Pick<SocketState, 'socket' | 'address' | 'asOf' | 'findSession'>
+
 /** How long clients may take to answer when all canvases are closed. */
 const closeWithinMs = 1000
 
@@ -53,22 +71,28 @@ export class OpenSockets {
   readonly #states = new Map<EditorSocket, SocketState>()
   /** Sockets on which nobody has authenticated yet. */
   readonly #strangers = new Set<SocketState>()
+  /** The other sockets, with a board or without one. */
+  readonly #known: Shares<Holder>
   readonly rates: RatesByOwner
 
   constructor(bounds: GatewayBounds) {
     this.#bounds = bounds
+    this.#known = new Shares(bounds.maxSocketsPerAccount)
     this.rates = new RatesByOwner(bounds)
   }
 
   /** Adds a socket as unauthenticated. `known` changes that. */
-  add(socket: EditorSocket, address: string, findSession: FindSession): SocketState {
+  add({ socket, address, asOf, findSession }: Opened): SocketState {
     const state: SocketState = {
       socket,
+      asOf,
       address,
+      holder: null,
       rates: this.rates.of(`address ${address}`),
       findSession,
       connections: new Map(),
       lists: new Map(),
+      past: null,
       holds: new Set(),
       attempts: 0,
       refusals: 0,
@@ -83,21 +107,44 @@ export class OpenSockets {
     return state
   }
 
-  /** Records that an account has authenticated on the socket. */
-  known(state: SocketState, rates: Rates): void {
+  /**
+   * Records that an account has authenticated on the socket.
+   *
+   * @returns false when the account has too many sockets; then nothing is recorded
+   */
+  known(state: SocketState, { account, payer }: Holder, rates: Rates): boolean {
+    const before = state.holder
+    if (before?.account !== account || before.payer !== payer) {
+      const holder = { account, payer }
+      if (!this.#known.hasRoom(holder)) return false
+      if (before) this.#known.remove(before)
+      this.#known.add(holder)
+      state.holder = holder
+    }
     state.rates = rates
     this.#strangers.delete(state)
+    return true
   }
 
   isStranger(state: SocketState): boolean {
     return this.#strangers.has(state)
   }
 
+  /** Refuses a board or a list. Closes a socket that is refused too often. */
+  refuse(state: SocketState, address: string, reason: string): void {
+    state.socket.send(refusalFrame(address, reason))
+    state.refusals += 1
+    if (state.refusals > this.#bounds.maxRefusals) closeSocket(state, closeCodes.unauthorized)
+  }
+
   /** Removes a socket that is gone. */
   remove(state: SocketState): void {
     this.#strangers.delete(state)
     this.#states.delete(state.socket)
+    if (state.holder) this.#known.remove(state.holder)
+    state.holder = null
     for (const list of state.lists.values()) list.end()
+    state.past?.end()
     for (const hold of state.holds) hold.end()
     state.holds.clear()
   }

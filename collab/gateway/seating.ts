@@ -6,6 +6,7 @@ import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { WebSocket } from 'ws'
 import { closeCodes } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { Shares } from '../../platform/work/shares.ts'
 import { closeConnection, type EditorContext, type Seat } from './connection.ts'
 import type { People } from '../documents/people.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
@@ -36,15 +37,14 @@ interface Sitter extends Pick<Seat, 'account' | 'payer'>, Pick<EditorContext, 'c
 
 export class Seating {
   readonly #options: SeatingOptions
-  readonly #seats = new Map<string, Set<Seat | ListPlace>>()
-  /** Seats of all minted sessions, by the owner who pays. */
-  readonly #sessions = new Map<string, Set<Seat | ListPlace>>()
+  readonly #seats: Shares<Seat | ListPlace>
   readonly #viewers: number
   readonly extension: Extension<EditorContext>
 
   constructor(options: SeatingOptions) {
     this.#options = options
-    const { maxSocketsPerBoard } = options.bounds
+    const { maxSocketsPerBoard, maxSocketsPerAccount } = options.bounds
+    this.#seats = new Shares(maxSocketsPerAccount)
     this.#viewers = maxSocketsPerBoard - Math.floor(maxSocketsPerBoard * shareOfWriters)
     this.extension = {
       extensionName: 'seating',
@@ -56,64 +56,27 @@ export class Seating {
   /** Whether the account may open one more connection to the board. */
   hasRoom(document: Document | undefined, sitter: Sitter): boolean {
     const connections = (document?.connections.keys() ?? []) as Iterable<Connection<EditorContext>>
-    return this.#hasSeat(sitter) && this.#fits(connections, sitter)
-  }
-
-  /** Whether the account, and the owner who pays, have a seat left. */
-  #hasSeat({ account, payer }: Pick<Sitter, 'account' | 'payer'>): boolean {
-    return (
-      (this.#seats.get(account)?.size ?? 0) < this.#mostSeats({ payer }) &&
-      (payer === null || (this.#sessions.get(payer)?.size ?? 0) < this.#options.bounds.maxSocketsPerAccount)
-    )
+    return this.#seats.hasRoom(sitter) && this.#fits(connections, sitter)
   }
 
   /** @returns false when the account has no seat left */
   takeList(list: ListPlace): boolean {
-    if (!this.#hasSeat(list)) return false
-    this.#seatsOf(list).add(list)
-    this.#paidBy(list)?.add(list)
+    if (!this.#seats.hasRoom(list)) return false
+    this.#seats.add(list)
     return true
   }
 
   leaveList(list: ListPlace): void {
-    this.#giveUp(list)
-  }
-
-  #seatsOf({ account }: Seat | ListPlace): Set<Seat | ListPlace> {
-    return this.#seats.getOrInsertComputed(account, () => new Set())
-  }
-
-  /** The seats of all minted sessions of the same owner. Null for other accounts. */
-  #paidBy({ payer }: Seat | ListPlace): Set<Seat | ListPlace> | null {
-    return payer === null ? null : this.#sessions.getOrInsertComputed(payer, () => new Set())
-  }
-
-  #giveUp(place: Seat | ListPlace): void {
-    const { account, payer } = place
-    for (const [seats, key] of [
-      [this.#seats, account],
-      [this.#sessions, payer ?? ''],
-    ] as const) {
-      const taken = seats.get(key)
-      taken?.delete(place)
-      if (taken?.size === 0) seats.delete(key)
-    }
-  }
-
-  /** One user of minted sessions has a share of the seats that all of an owner's sessions have. */
-  #mostSeats({ payer }: Pick<Sitter, 'payer'>): number {
-    return this.#options.bounds.maxSocketsPerAccount * (payer === null ? 1 : limits.sessions.userShare)
+    this.#seats.remove(list)
   }
 
   counts(): { connections: number; accounts: number } {
-    return {
-      connections: [...this.#seats.values()].reduce((sum, ofAccount) => sum + ofAccount.size, 0),
-      accounts: this.#seats.size,
-    }
+    const { held, accounts } = this.#seats.counts()
+    return { connections: held, accounts }
   }
 
   isPresent(account: string): boolean {
-    return this.#seats.has(account)
+    return this.#seats.of(account).size > 0
   }
 
   /**
@@ -122,7 +85,7 @@ export class Seating {
    */
   tell(account: string, workspace: string | null, text: string): void {
     const told = new Set<unknown>()
-    const places = [...(this.#seats.get(account) ?? [])]
+    const places = [...this.#seats.of(account)]
     const lists = places.filter(isList).filter((list) => [undefined, workspace].includes(list.workspace))
     for (const list of lists) {
       if (told.has(list.socket)) continue
@@ -143,26 +106,24 @@ export class Seating {
     if (!state || !connection.document.hasConnection(connection)) return // it ended before it was established
     seat.connection = connection
     state.connections.set(connection.messageAddress, connection)
-    const ofAccount = this.#seatsOf(seat).add(seat)
+    this.#seats.add(seat)
     // Many connections may have been admitted at the same moment. Compare each one only with those that were admitted
     // before it, whatever the order of these calls. Otherwise more connections than the excess would be closed.
     const { payer } = seat
     const { countedAs, isAgent } = connection.context as EditorContext
-    const ofPayer = this.#paidBy(seat)?.add(seat) ?? null
     const isTooMany =
       !this.#fits(before(connection, connection.document.connections.keys()), {
         ...{ account: seat.account, countedAs, payer },
         readOnly: connection.readOnly,
       }) ||
-      isBeyond(seat, ofAccount, this.#mostSeats(seat)) ||
-      (ofPayer !== null && isBeyond(seat, ofPayer, bounds.maxSocketsPerAccount)) ||
+      this.#seats.isBeyond(seat) ||
       state.connections.size > bounds.maxBoardsPerSocket
     if (!isTooMany) {
       if (!isAgent) this.#options.people.joined(connection.document.name, seat.account)
       this.#options.joined(connection, state)
       return
     }
-    this.#giveUp(seat)
+    this.#seats.remove(seat)
     closeConnection(connection, closeCodes.tooMany)
   }
 
@@ -194,9 +155,9 @@ export class Seating {
     if (!connection) return
     seat.connection = null
     this.#options.left(connection)
-    if (this.#seats.get(seat.account)?.has(seat) && !(connection.context as EditorContext).isAgent)
+    if (this.#seats.of(seat.account).has(seat) && !(connection.context as EditorContext).isAgent)
       this.#options.people.left(connection.document.name, seat.account)
-    this.#giveUp(seat)
+    this.#seats.remove(seat)
     const state = this.#options.sockets.of(connection)
     if (state && state.socket.readyState !== WebSocket.OPEN) seat.hold.closing()
     else {
@@ -221,11 +182,4 @@ function* before<T>(one: T, all: Iterable<T>): Iterable<T> {
     if (other === one) return
     yield other
   }
-}
-
-/** Whether at least `count` elements precede `one`. */
-function isBeyond<T>(one: T, all: Iterable<T>, count: number): boolean {
-  let others = 0
-  for (const _ of before(one, all)) if (++others >= count) return true
-  return false
 }

@@ -22,7 +22,6 @@ import type { GatewayBounds } from './gateway-bounds.ts'
 import { Intake } from './intake.ts'
 import { closeSocket, type FindSession, type OpenSockets, type SocketState } from './open-sockets.ts'
 import type { Presence } from './presence.ts'
-import type { Rates } from './rates.ts'
 import type { Receiver } from './receive.ts'
 import type { Seating } from './seating.ts'
 import { EditorSocket } from './socket.ts'
@@ -31,6 +30,12 @@ import { EditorSocket } from './socket.ts'
 export interface ListView {
   /** Handles a frame for a list. Returns a promise when the next frame of the socket has to wait for it. */
   take(gateway: ListHost, state: SocketState, frame: Frame): Promise<void> | null
+}
+
+/** Serves the boards as they were, on sockets of their own. */
+export interface PastView {
+  /** Handles a frame for a board. Returns a promise when the next frame of the socket has to wait for it. */
+  take(sockets: OpenSockets, state: SocketState, frame: Frame): Promise<void> | null
 }
 
 export interface ListHost {
@@ -45,6 +50,7 @@ export interface SocketReaderOptions {
   presence: Presence
   seating: Seating
   lists: ListView
+  past: PastView
   documents: Documents
   bounds: GatewayBounds
   log: Logger
@@ -58,6 +64,8 @@ export interface Newcomer {
   address: string
   /** The only board that may be opened on the socket; null for any. */
   board: string | null
+  /** The moment at which the socket shows boards; null for a socket that shows them as they are. */
+  asOf: string | null
   findSession: FindSession
 }
 
@@ -80,17 +88,19 @@ export class SocketReader {
   readonly #deadline: NodeJS.Timeout
   /** Bytes that the socket sent since it was opened, or since its last attempt to authenticate ended. */
   #strangerBytes = 0
+  /** When something came for what is open on the socket, or a token. Other frames would keep a useless socket open. */
+  #heardAt = Date.now()
 
   constructor(newcomer: Newcomer, options: SocketReaderOptions) {
     this.#newcomer = newcomer
     this.#options = options
-    const { webSocket, stream, address, findSession } = newcomer
+    const { webSocket, stream, address, asOf, findSession } = newcomer
     const { hocuspocus, sockets, receiver, documents, bounds } = options
     const tooSlow = () => {
       for (const { document } of this.#state.connections.values()) documents.find(document.name)?.missed()
     }
     this.#socket = new EditorSocket(webSocket, stream, bounds, { acknowledge: receiver.acknowledge, tooSlow })
-    this.#state = sockets.add(this.#socket, address, findSession)
+    this.#state = sockets.add({ socket: this.#socket, address, asOf, findSession })
     this.#state.keepAlive = (now) => this.#keepAlive(now)
     const context = { state: this.#state } as never
     this.#client = hocuspocus.handleConnection(this.#socket as never, upgradeRequest, context)
@@ -99,7 +109,7 @@ export class SocketReader {
     }, bounds.authenticationMs)
     this.#intake = new Intake<Frame | null>({
       take: (frame) => this.#take(frame),
-      waitMs: (frame) => (frame ? waitMs(this.#state.rates, frame) : 0),
+      waitMs: (frame) => (frame ? waitMs(this.#state, frame) : 0),
       isOpen: () => webSocket.readyState === WebSocket.OPEN,
       pause: () => webSocket.pause(),
       resume: () => webSocket.resume(),
@@ -122,8 +132,7 @@ export class SocketReader {
       if (this.#takeControlFrame()) this.#socket.pong(data)
     })
     webSocket.on('pong', () => {
-      if (this.#takeControlFrame() && this.#openAddress !== undefined)
-        this.#client.lastMessageReceivedAt = Date.now()
+      if (this.#takeControlFrame() && this.#openAddress !== undefined) this.#heard()
     })
     webSocket.on('close', (code, reason) => {
       clearTimeout(this.#deadline)
@@ -170,11 +179,12 @@ export class SocketReader {
       closeSocket(state, closeCodes.badFrame)
       return null
     }
-    if (isMetered(frame)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
+    if (isMetered(frame, state)) state.rates.frames.spend(1 + frame.bytes.byteLength / bytesPerFrame)
     const connection = state.connections.get(frame.address)
     if (connection?.document.hasConnection(connection)) return this.#takeFor(connection, frame)
     if (board !== null && boardOf(frame.address) !== board) closeSocket(state, closeCodes.otherBoard)
-    else if (isListAddress(frame.address)) return this.#takeForList(frame)
+    else if (state.asOf !== null && isBoardAddress(frame.address)) return this.#takeForPast(frame)
+    else if (state.asOf === null && isListAddress(frame.address)) return this.#takeForList(frame)
     else if (isBoardAddress(frame.address)) this.#takeEarly(frame)
     else this.#refuse(frame)
     return null
@@ -184,7 +194,7 @@ export class SocketReader {
   #takeFor(connection: Connection<EditorContext>, frame: Frame): Promise<unknown> | null {
     const { receiver, presence } = this.#options
     const { document } = connection
-    this.#client.lastMessageReceivedAt = Date.now()
+    this.#heard()
     if (frame.step === syncStep.missing || frame.step === syncStep.update) {
       return receiver.receive(this.#state, frame, connection)
     }
@@ -208,8 +218,19 @@ export class SocketReader {
     const { lists, sockets, seating } = this.#options
     const state = this.#state
     if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
-    if (state.lists.has(frame.address)) this.#client.lastMessageReceivedAt = Date.now()
+    if (state.lists.has(frame.address)) this.#heard()
     return lists.take({ sockets, seating }, state, frame)
+  }
+
+  #takeForPast(frame: Frame): Promise<unknown> | null {
+    const { past, sockets } = this.#options
+    const state = this.#state
+    if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
+    const heard = () => {
+      if (state.past?.tokens.has(frame.address)) this.#heard()
+    }
+    heard()
+    return past.take(sockets, state, frame)?.then(heard) ?? null
   }
 
   /** Handles a frame for a board that is not open on the socket yet. Hocuspocus queues updates. */
@@ -224,7 +245,10 @@ export class SocketReader {
         closeSocket(state, closeCodes.tooEarly)
     } else if (frame.type === frameType.awareness) keepEarly(state.early, frame)
     else if (frame.type !== frameType.queryAwareness) {
-      if (frame.type === frameType.auth && sockets.isStranger(state)) this.#waitForAttempt()
+      if (frame.type === frameType.auth) {
+        this.#heardAt = Date.now()
+        if (sockets.isStranger(state)) this.#waitForAttempt()
+      }
       this.#client.handleMessage(frame.bytes)
     }
   }
@@ -249,13 +273,18 @@ export class SocketReader {
       closeSocket(this.#state, closeCodes.badFrame)
   }
 
+  #heard(): void {
+    this.#heardAt = this.#client.lastMessageReceivedAt = Date.now()
+  }
+
   #keepAlive(now: number): void {
     const { bounds, sockets } = this.#options
     const { keepAliveMs, silentMs } = bounds
     // Hocuspocus would close a socket on which no board was ever open.
-    if (this.#state.lists.size > 0) clearInterval(this.#client.pingInterval)
-    const quietMs = now - this.#client.lastMessageReceivedAt
-    if (quietMs >= silentMs && !sockets.isStranger(this.#state)) closeSocket(this.#state, closeCodes.silent)
+    if (this.#state.lists.size > 0 || this.#state.past) clearInterval(this.#client.pingInterval)
+    const quietMs = now - this.#heardAt
+    const isWaiting = sockets.isStranger(this.#state) || this.#state.attempts > 0
+    if (quietMs >= silentMs && !isWaiting) closeSocket(this.#state, closeCodes.silent)
     const open = this.#openAddress
     if (open === undefined) return
     if (now - this.#socket.sentAt >= keepAliveMs) this.#socket.send(emptyAwareness(open))
@@ -264,21 +293,29 @@ export class SocketReader {
 
   /** The address of a board or list that is open on the socket. */
   get #openAddress(): string | undefined {
-    const { connections, lists } = this.#state
-    return connections.keys().next().value ?? lists.keys().next().value
+    const { connections, lists, past } = this.#state
+    return [connections, lists, past?.tokens]
+      .find((open) => open?.size)
+      ?.keys()
+      .next().value
   }
 }
 
-/** Whether a frame is metered. Updates of boards are not: they wait for their commits. A list answers them at once. */
-const isMetered = ({ step, address }: Frame): boolean =>
-  (step !== syncStep.missing && step !== syncStep.update) || isListAddress(address)
+/**
+ * Whether a frame is metered. Updates of boards are not: they wait for their commits. A list and a past moment answer them
+ * at once.
+ */
+const isMetered = ({ step, address }: Frame, { asOf }: SocketState): boolean =>
+  (step !== syncStep.missing && step !== syncStep.update) || asOf !== null || isListAddress(address)
 
 /** Whether a frame needs an answer, or passes through Hocuspocus' hooks. */
-const isQuestion = (frame: Frame): boolean => isMetered(frame) && frame.type !== frameType.awareness
+const isQuestion = (frame: Frame, state: SocketState): boolean =>
+  isMetered(frame, state) && frame.type !== frameType.awareness
 
-function waitMs({ frames, queries }: Rates, frame: Frame): number {
-  const ms = isMetered(frame) ? frames.waitMs : 0
-  const longest = isQuestion(frame) ? Math.max(ms, queries.waitMs) : ms
+function waitMs(state: SocketState, frame: Frame): number {
+  const { frames, queries } = state.rates
+  const ms = isMetered(frame, state) ? frames.waitMs : 0
+  const longest = isQuestion(frame, state) ? Math.max(ms, queries.waitMs) : ms
   // Add a random delay. Otherwise all sockets of an account would continue at the same moment, and the first one would
   // always win.
   return longest && longest + Math.random() * spreadMs

@@ -1,30 +1,30 @@
 /**
- * Sockets at `/collab?as_of=`, which show boards as they were, read-only. A past state does not change. So the service
- * sends it once and forgets it, and no document stays in memory. What the client sends is not applied, and nobody else is
- * shown.
+ * Boards as they were, on the sockets at `/collab?as_of=`, read-only. A past state does not change. So the service reads
+ * it when a client asks, sends it and forgets it; no document stays in memory. What the client sends is not applied, and
+ * nobody else is shown. The gateway reads and bounds these sockets as it does those of boards as they are.
  */
-import { WebSocket, type RawData } from 'ws'
+import { setTimeout as delay } from 'node:timers/promises'
+import { WebSocket } from 'ws'
 import { closeCodes, ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
+import { FairQueue } from '../../platform/work/fair-queue.ts'
+import { Shares, type Holder } from '../../platform/work/shares.ts'
 import type { TokenVerifier } from '../../sql/accounts/tokens.ts'
 import { identify, refusals } from '../gateway/authenticate.ts'
-import { defaultBounds, type GatewayBounds } from '../gateway/gateway-bounds.ts'
-import type { PastView } from '../gateway/gateway.ts'
-import type { FindSession } from '../gateway/open-sockets.ts'
+import type { GatewayBounds } from '../gateway/gateway-bounds.ts'
+import { closeSocket, type OpenSockets, type SocketState } from '../gateway/open-sockets.ts'
 import {
   accessFrame,
   boardOf,
-  emptyAwareness,
   frameType,
-  isBoardAddress,
-  readFrame,
-  refusalFrame,
   syncHead,
   syncStatusFrame,
   syncStep,
   tokenIn,
   type Frame,
 } from '../gateway/protocol.ts'
+import type { EditorSocket } from '../gateway/socket.ts'
+import type { PastView } from '../gateway/socket-reader.ts'
 
 /** Reads a board as it was. The rights are those of `as_of` in the API. */
 export interface PastBoards {
@@ -40,150 +40,116 @@ export interface PastSocketsOptions {
   past: PastBoards
   tokens: TokenVerifier
   log: Logger
+  bounds: Pick<GatewayBounds, 'readPastWithinMs'>
 }
 
-interface PastSocket {
-  webSocket: WebSocket
-  asOf: string
-  /** The only board that may be opened; null for any. */
-  board: string | null
-  findSession: FindSession
-  openedAt: number
-  /** When the last state was sent. */
-  sentAt: number
-  account: string | null
-  /** Tokens of the boards that are open, by address. */
-  tokens: Map<string, string>
-  /** States that were read and not asked for yet, by address. */
-  states: Map<string, Uint8Array>
-  /** Frames are handled one after the other. */
-  queue: Promise<void>
-  queued: number
-}
-
-/** Sockets in all, of one account, and of one process that have not authenticated. */
-const most = { sockets: 500, ofAccount: 20, strangers: 100, boards: 10, queued: 100 }
-/** Time within which a client has to read a state. */
-const readWithinMs = 60_000
+const most = { socketsOfAccount: 20, boardsOfSocket: 10 }
+/** How often the service looks whether a client has read. */
+const lookMs = 50
 
 export class PastSockets implements PastView {
   readonly #options: PastSocketsOptions
-  readonly #bounds: GatewayBounds
-  readonly #sockets = new Set<PastSocket>()
+  readonly #sockets = new Shares<Holder>(most.socketsOfAccount)
+  /** States that are read, and until their clients have read them. */
+  readonly #states = new FairQueue({ atOnce: 64, atOncePerAccount: 2, waiting: 1000, waitingPerAccount: 100 })
 
-  constructor(options: PastSocketsOptions, bounds: Partial<GatewayBounds> = {}) {
+  constructor(options: PastSocketsOptions) {
     this.#options = options
-    this.#bounds = { ...defaultBounds, ...bounds }
   }
 
-  get hasRoom(): boolean {
-    const strangers = [...this.#sockets].filter(({ account }) => account === null)
-    return this.#sockets.size < most.sockets && strangers.length < most.strangers
-  }
-
-  open(given: Pick<PastSocket, 'webSocket' | 'asOf' | 'board' | 'findSession'>): void {
-    const socket: PastSocket = {
-      ...given,
-      ...{ openedAt: Date.now(), sentAt: 0, account: null, tokens: new Map(), states: new Map() },
-      ...{ queue: Promise.resolve(), queued: 0 },
-    }
-    const { webSocket } = given
-    this.#sockets.add(socket)
-    webSocket.on('message', (data: RawData, isBinary: boolean) => {
-      const bytes = data as Buffer
-      const frame = isBinary
-        ? readFrame(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), this.#bounds)
-        : null
-      if (!frame || !isBoardAddress(frame.address)) close(socket, closeCodes.badFrame)
-      else if (socket.board !== null && boardOf(frame.address) !== socket.board)
-        close(socket, closeCodes.otherBoard)
-      else this.#receive(socket, frame)
-    })
-    webSocket.on('ping', (data) => webSocket.pong(data))
-    webSocket.on('close', () => this.#sockets.delete(socket))
-    webSocket.on('error', (error) => this.#options.log.debug({ err: error }, 'a socket had an error'))
-  }
-
-  /** Keeps quiet sockets open. Closes those that do not authenticate, and those that do not read. */
-  sweep(now: number): void {
-    const { authenticationMs, keepAliveMs } = this.#bounds
-    for (const socket of this.#sockets) {
-      const [open] = socket.tokens.keys()
-      if (socket.account === null && now - socket.openedAt > authenticationMs)
-        close(socket, closeCodes.unauthorized)
-      else if (socket.webSocket.bufferedAmount > 0 && now - socket.sentAt > readWithinMs)
-        socket.webSocket.terminate()
-      else if (open !== undefined && now - socket.openedAt > keepAliveMs)
-        socket.webSocket.send(emptyAwareness(open))
-    }
-  }
-
-  #receive(socket: PastSocket, frame: Frame): void {
+  take(sockets: OpenSockets, state: SocketState, frame: Frame): Promise<void> | null {
     const { type, step, address } = frame
-    if (step === syncStep.missing || step === syncStep.update) {
-      socket.webSocket.send(syncStatusFrame(address, false))
-      return
-    }
-    const isQuestion = type === frameType.auth || step === syncStep.stateVector || type === frameType.close
-    if (!isQuestion) return
-    const token = type === frameType.auth ? tokenIn(frame) : null
-    if (type === frameType.auth && token === null) close(socket, closeCodes.badFrame)
-    if (socket.queued >= most.queued) close(socket, closeCodes.tooEarly)
-    if (socket.webSocket.readyState !== WebSocket.OPEN) return
-    socket.queued += 1
-    socket.queue = socket.queue
-      .then(() => this.#take(socket, address, type, token))
-      .finally(() => (socket.queued -= 1))
+    if (type === frameType.auth) return this.#serve(sockets, state, frame, tokenIn(frame))
+    const token = state.past?.tokens.get(address)
+    if (token === undefined) return null
+    if (step === syncStep.missing || step === syncStep.update)
+      state.socket.sendAtOnce(syncStatusFrame(address, false))
+    else if (step === syncStep.stateVector) return this.#serve(sockets, state, frame, token)
+    else if (type === frameType.close) state.past!.tokens.delete(address)
+    return null
   }
 
-  async #take(socket: PastSocket, address: string, type: number, token: string | null): Promise<void> {
-    const { webSocket, tokens, states } = socket
-    if (webSocket.readyState !== WebSocket.OPEN) return
+  /** Opens a board, or answers the question for its state. */
+  async #serve(
+    sockets: OpenSockets,
+    state: SocketState,
+    { type, address }: Frame,
+    token: string | null,
+  ): Promise<void> {
+    if (token === null) return closeSocket(state, closeCodes.badFrame)
+    state.attempts += 1
     try {
-      if (type === frameType.close) {
-        tokens.delete(address)
-        states.delete(address)
-      } else if (token !== null) {
-        states.set(address, await this.#read(socket, address, token))
-        tokens.set(address, token)
-        webSocket.send(accessFrame(address, true))
-      } else if (tokens.has(address)) {
-        const state = states.get(address) ?? (await this.#read(socket, address, tokens.get(address)!))
-        states.delete(address)
-        webSocket.send(Buffer.concat([syncHead(address, syncStep.missing, state.byteLength), state]))
-        socket.sentAt = Date.now()
-      }
+      const { holder, read } = await this.#admit(state, address, token)
+      if (state.socket.readyState !== WebSocket.OPEN) return
+      if (type === frameType.auth) this.#open(sockets, state, address, token, holder)
+      else await this.#states.run(holder.account, () => this.#show(state, address, read))
     } catch (error) {
-      this.#refuse(socket, address, error)
+      state.past?.tokens.delete(address)
+      if (error instanceof Refused) sockets.refuse(state, address, error.reason)
+      else {
+        this.#options.log.warn({ err: error }, 'the past of a board could not be shown on a socket')
+        closeSocket(state, closeCodes.tryLater) // a provider takes a refusal as final, and comes back after a close
+      }
+    } finally {
+      state.attempts -= 1
     }
   }
 
-  /** Reads the state of a board. The token and the rights are checked each time. */
-  async #read(socket: PastSocket, address: string, token: string): Promise<Uint8Array> {
-    const { past } = this.#options
-    const identity = await identify(this.#options.tokens, token, socket.findSession)
+  /** Checks the token and the rights. */
+  async #admit(
+    { findSession }: SocketState,
+    address: string,
+    token: string,
+  ): Promise<{ holder: Holder; read(asOf: string): Promise<Uint8Array> }> {
+    const { past, tokens } = this.#options
+    const identity = await identify(tokens, token, findSession)
     if (!identity) throw new Refused(refusals.token)
-    const { account } = identity
-    const others = [...this.#sockets].filter((one) => one !== socket && one.account === account)
-    if (others.length >= most.ofAccount || socket.tokens.size >= most.boards) throw new Refused(refusals.room)
-    socket.account = account
-    const read = await past.admit(account, boardOf(address)).catch((error: unknown) => {
-      throw isRefusal(error) ? new Refused(refusals.board) : error
-    })
-    return read(socket.asOf).catch((error: unknown) => {
-      throw isRefusal(error) ? new Refused(refusals.moment) : error
-    })
-  }
-
-  #refuse(socket: PastSocket, address: string, error: unknown): void {
-    socket.tokens.delete(address)
-    socket.states.delete(address)
-    if (error instanceof Refused) socket.webSocket.send(refusalFrame(address, error.reason))
-    else {
-      this.#options.log.warn({ err: error }, 'the past of a board could not be shown on a socket')
-      close(socket, closeCodes.tryLater) // a provider takes a refusal as final, and comes back after a close
+    const { account, session } = identity
+    const read = await past.admit(account, boardOf(address)).catch(refusedAs(refusals.board))
+    return {
+      holder: { account, payer: session?.ownerId ?? null },
+      read: (asOf) => read(asOf).catch(refusedAs(refusals.moment)),
     }
   }
+
+  #open(sockets: OpenSockets, state: SocketState, address: string, token: string, holder: Holder): void {
+    const { account, payer } = holder
+    const place = state.past?.account === account ? null : { account, payer: null }
+    const open = state.past?.tokens ?? new Map<string, string>()
+    const hasRoom = open.has(address) || open.size < most.boardsOfSocket
+    if (!hasRoom || (place && !this.#sockets.hasRoom(place))) throw new Refused(refusals.room)
+    if (!sockets.known(state, holder, sockets.rates.of(account, payer))) throw new Refused(refusals.room)
+    if (place) {
+      state.past?.end()
+      this.#sockets.add(place)
+      state.past = { account, tokens: open, end: () => this.#sockets.remove(place) }
+    }
+    open.set(address, token)
+    state.socket.send(accessFrame(address, true))
+  }
+
+  /** Sends a state. Resolves when the client has read it, so that at most one waits on each socket. */
+  async #show(
+    { socket, asOf }: SocketState,
+    address: string,
+    read: (asOf: string) => Promise<Uint8Array>,
+  ): Promise<void> {
+    const isOpen = () => socket.readyState === WebSocket.OPEN
+    if (!isOpen()) return
+    const state = await read(asOf!)
+    if (!isOpen()) return
+    socket.sendShared(syncHead(address, syncStep.missing, state.byteLength), state)
+    const deadline = performance.now() + this.#options.bounds.readPastWithinMs
+    while (socket.unreadBytes > 0 && isOpen()) {
+      if (performance.now() > deadline) cutOff(socket)
+      else await delay(lookMs)
+    }
+  }
+}
+
+function cutOff(socket: EditorSocket): void {
+  socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
+  socket.terminate() // the close frame would wait behind the unread data
 }
 
 class Refused extends Error {
@@ -195,8 +161,11 @@ class Refused extends Error {
   }
 }
 
-const isRefusal = (error: unknown) =>
-  error instanceof ServiceError && ['bad_request', 'forbidden', 'not_found'].includes(error.code)
-
-const close = ({ webSocket }: PastSocket, { code, reason }: { code: number; reason: string }) =>
-  webSocket.close(code, reason)
+/** @throws Refused for a refusal of the API; any other error as it is */
+const refusedAs =
+  (reason: string) =>
+  (error: unknown): never => {
+    const isRefusal =
+      error instanceof ServiceError && ['bad_request', 'forbidden', 'not_found'].includes(error.code)
+    throw isRefusal ? new Refused(reason) : error
+  }

@@ -11,7 +11,6 @@ import { closeSocket, type SocketState } from '../gateway/open-sockets.ts'
 import {
   accessFrame,
   frameType,
-  refusalFrame,
   syncHead,
   syncStatusFrame,
   syncStep,
@@ -28,8 +27,8 @@ export interface ListsOptions {
   journal: JournalReader
   people: PeopleCounts
   log: Logger
-  /** Refused attempts, after which a socket is closed. Lists on one socket, with its boards. */
-  bounds: { maxRefusals: number; maxBoardsPerSocket: number }
+  /** Lists on one socket, with its boards. */
+  bounds: { maxBoardsPerSocket: number }
 }
 
 /** What a client lacks of an empty document: nothing, as a Yjs update. */
@@ -69,7 +68,7 @@ export class Lists implements ListView {
     state.attempts += 1
     try {
       const identity = await identify(this.#options.tokens, token, state.findSession)
-      if (!identity) return this.#refuse(state, address, refusals.token)
+      if (!identity) return sockets.refuse(state, address, refusals.token)
       const { account, tokenId, session } = identity
       const payer = session?.ownerId ?? null
       const list = new List({
@@ -77,14 +76,18 @@ export class Lists implements ListView {
         reader: { account, tokenId, session: session?.claims },
       })
       if ((await this.#options.journal.begin(list, undefined)) === 'none')
-        return this.#refuse(state, address, refusals.board)
+        return sockets.refuse(state, address, refusals.board)
       if (list.isOver) return
       const earlier = state.lists.get(address)
       earlier?.end()
       const isTooMany = state.lists.size + state.connections.size >= this.#options.bounds.maxBoardsPerSocket
-      if (isTooMany || !seating.takeList(list)) return this.#refuse(state, address, refusals.room)
+      if (
+        isTooMany ||
+        !sockets.known(state, list, sockets.rates.of(account, payer)) ||
+        !seating.takeList(list)
+      )
+        return sockets.refuse(state, address, refusals.room)
       this.#add(state, seating, list)
-      sockets.known(state, sockets.rates.of(account, payer))
       socket.send(accessFrame(address, true))
       if (earlier) await this.#open(list) // a client that sends another token does not ask again
     } catch (error) {
@@ -126,12 +129,6 @@ export class Lists implements ListView {
     list.stage = 'resumed'
     // `resumed` comes before all that follows the position, because the journal is read later.
     list.say(this.#options.journal.rewind(list, id) ? 'resumed' : 'reset')
-  }
-
-  #refuse(state: SocketState, address: string, reason: string): void {
-    state.socket.send(refusalFrame(address, reason))
-    state.refusals += 1
-    if (state.refusals > this.#options.bounds.maxRefusals) closeSocket(state, closeCodes.unauthorized)
   }
 }
 

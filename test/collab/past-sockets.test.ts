@@ -72,7 +72,7 @@ test('[PS1] the stock provider shows a past moment read-only: by position, time 
   expect([ofBoard.refused, ofBoard.cards.size]).toEqual([null, 0])
   const other = await makeBoard(user)
   expect((await openPast(other.id, user.token, '0', `/collab/${id}`)).closes).toEqual([4404])
-  expect(service.counts().sockets).toBe(1)
+  expect(service.counts().connections).toBe(1)
 })
 
 test('[PS2] it has the rights of as_of in the API, and tells the reason of a refusal', async () => {

@@ -84,7 +84,6 @@ const ofThisMachine = [
   'collab/gateway/presence.ts',
   'collab/gateway/socket-reader.ts',
   'collab/gateway/socket.ts',
-  'collab/history/past-sockets.ts',
   'collab/log/verify.ts',
   'platform/clock.ts',
   'platform/storage/disk-store.ts', // compares with the times of files

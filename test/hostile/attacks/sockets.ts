@@ -2,7 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Attack } from '../attack.ts'
 import type { Attempt, EditorSocket } from '../attempt.ts'
-import { authFrame, awarenessFrame, connect, syncFrame } from '../../support/raw-client.ts'
+import {
+  authFrame,
+  awarenessFrame,
+  connect,
+  frame,
+  syncFrame,
+  type as frameType,
+  updateFrame,
+} from '../../support/raw-client.ts'
 import * as Y from 'yjs'
 import { brokenStateFrame, pingFrame, queryFrame, stateFrame, stateVectorFrame } from './frames.ts'
 
@@ -135,6 +143,36 @@ export const socketAttacks: Attack[] = [
         )
         await delay(attempt.size(floodMs, 3000))
         for (const socket of sockets) attempt.stillThere(socket as EditorSocket)
+      }
+    },
+  },
+  {
+    name: 'sockets-without-seats',
+    point: 8,
+    sends: '2,500 sockets that open a board, close it, and send an update for it each second',
+    expects: ['open', 'denied'],
+    async prepare(attempt) {
+      const update = updateFrame(attempt.boardId, new Uint8Array(20))
+      return async () => {
+        const endMs = performance.now() + attempt.size(2 * floodMs, floodMs)
+        const sockets: EditorSocket[] = []
+        await attempt.times(
+          attempt.size(2500, 500),
+          async () => {
+            const socket = (await connect(attempt.scene.url)) as EditorSocket
+            sockets.push(socket)
+            attempt.hearRefusals(socket)
+            socket.send(authFrame(attempt.boardId, attempt.scene.attacker.tokens[0]!))
+            await delay(20)
+            socket.send(frame(attempt.boardId, frameType.close))
+          },
+          20,
+        )
+        while (performance.now() < endMs) {
+          for (const socket of sockets) socket.send(update)
+          await delay(1000)
+        }
+        for (const socket of sockets) attempt.stillThere(socket)
       }
     },
   },

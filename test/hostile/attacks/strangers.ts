@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import * as Y from 'yjs'
 import { makeToken } from '../../../sql/accounts/tokens.ts'
 import type { Socket } from 'node:net'
 import type { Attack } from '../attack.ts'
-import { answerTimeoutMs, describeAnswer, noAnswer, type Attempt } from '../attempt.ts'
+import { answerTimeoutMs, describeAnswer, noAnswer, type Attempt, type EditorSocket } from '../attempt.ts'
+import { authFrame, connect, syncFrame } from '../../support/raw-client.ts'
 
 const holdMs = 6000
 
@@ -32,8 +34,8 @@ function closeOf(bytes: Buffer): string {
   return `close ${bytes.readUInt16BE(at + 2)} ${bytes.subarray(at + 4, at + 2 + length).toString()}`
 }
 
-const upgrade = (attempt: Attempt) =>
-  `GET /collab HTTP/1.1\r\nhost: ${new URL(attempt.scene.url).host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+const upgrade = (attempt: Attempt, path = '/collab') =>
+  `GET ${path} HTTP/1.1\r\nhost: ${new URL(attempt.scene.url).host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
   `sec-websocket-version: 13\r\nsec-websocket-key: ${randomBytes(16).toString('base64')}\r\n\r\n`
 
 /** The head of a masked binary frame of 8 MB. */
@@ -44,6 +46,31 @@ function u64(value: number): Buffer {
   bytes.writeBigUInt64BE(BigInt(value))
   return bytes
 }
+
+const unfinishedFrames = (name: string, sends: string, path: string, more: Partial<Attack> = {}): Attack => ({
+  name,
+  point: 11,
+  sends,
+  expects: ['429', '503'],
+  async prepare(attempt) {
+    const count = attempt.size(80, 60)
+    const bytes = Buffer.alloc(7_900_000, 1)
+    const sockets = await Promise.all(Array.from({ length: count }, () => attempt.raw()))
+    return () =>
+      Promise.all(
+        sockets.map(async (socket) => {
+          const heard = listen(attempt, socket)
+          socket.write(upgrade(attempt, path))
+          // A client that is disconnected while writing gets an error, with which `once` rejects.
+          await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined)
+          socket.write(largeFrame)
+          socket.write(bytes)
+          await heard
+        }),
+      )
+  },
+  ...more,
+})
 
 export const strangerAttacks: Attack[] = [
   {
@@ -58,30 +85,13 @@ export const strangerAttacks: Attack[] = [
       return () => attempt.times(count, (n) => attempt.send('GET', '/me', null, { token: tokens[n]! }), 40)
     },
   },
-  {
-    name: 'unfinished-frames',
-    point: 11,
-    sends: '80 sockets that do not authenticate, each with 8 MB of a frame that does not end',
-    expects: ['429', '503'],
-    short: true,
-    async prepare(attempt) {
-      const count = attempt.size(80, 60)
-      const bytes = Buffer.alloc(7_900_000, 1)
-      const sockets = await Promise.all(Array.from({ length: count }, () => attempt.raw()))
-      return () =>
-        Promise.all(
-          sockets.map(async (socket) => {
-            const heard = listen(attempt, socket)
-            socket.write(upgrade(attempt))
-            // A client that is disconnected while writing gets an error, with which `once` rejects.
-            await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined)
-            socket.write(largeFrame)
-            socket.write(bytes)
-            await heard
-          }),
-        )
-    },
-  },
+  unfinishedFrames(
+    'unfinished-frames',
+    '80 sockets that do not authenticate, each with 8 MB of a frame that does not end',
+    '/collab',
+    { short: true },
+  ),
+  unfinishedFrames('past-strangers', 'the same 80 sockets, at a past moment', '/collab?as_of=1'),
   {
     name: 'silent-sockets',
     point: 11,
@@ -169,6 +179,29 @@ export const strangerAttacks: Attack[] = [
           if (one.status === 'fulfilled') attempt.stillThere(one.value)
           else attempt.answered('no answer: the board did not open in 10 s')
         }
+      }
+    },
+  },
+  {
+    name: 'past-unread',
+    point: 11,
+    sends: '20 sockets that each ask 40 times for past states of a board of 8 MB, and do not read',
+    expects: ['open'],
+    async prepare(attempt) {
+      const { boardId, scene } = attempt
+      await attempt.editorCards(400, (n) => ({ body: `${n} `.repeat(4000).slice(0, 19_000) }))
+      const { version } = await attempt.make('POST', `/boards/${boardId}/versions`, { name: 'Large' })
+      const path = `/collab?as_of=${version.id}`
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => connect(scene.url, path)))
+      const vector = Y.encodeStateVector(new Y.Doc())
+      return async () => {
+        for (const client of sockets) {
+          client.socket.pause()
+          for (let n = 0; n < 10; n++) client.send(authFrame(`${boardId}\0s${n}`, scene.attacker.tokens[0]!))
+          for (let n = 0; n < 40; n++) client.send(syncFrame(`${boardId}\0s${n % 10}`, 0, vector))
+        }
+        await delay(2 * holdMs)
+        for (const client of sockets) attempt.stillThere(client as EditorSocket)
       }
     },
   },
