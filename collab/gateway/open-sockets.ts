@@ -86,6 +86,7 @@ export class OpenSockets {
   /** Records that an account has authenticated on the socket. */
   known(state: SocketState, rates: Rates): void {
     state.rates = rates
+    state.socket.payFor(rates.unread)
     this.#strangers.delete(state)
   }
 
@@ -97,6 +98,7 @@ export class OpenSockets {
   remove(state: SocketState): void {
     this.#strangers.delete(state)
     this.#states.delete(state.socket)
+    state.socket.gone()
     for (const list of state.lists.values()) list.end()
     for (const hold of state.holds) hold.end()
     state.holds.clear()
