@@ -54,7 +54,8 @@ const joinsSince = (name: string, sends: string, reads: boolean): Attack[] => [
     name,
     point: 11,
     sends,
-    expects: ['open'],
+    // The close frame of a slow reader would wait behind what it has not read.
+    expects: ['open', ...(reads ? [] : ['close 1006'])],
     async prepare(attempt) {
       await attempt.editorCards(400, (n) => ({ body: `${n} `.repeat(4000).slice(0, 19_000) }))
       const first = await attempt.enter()
