@@ -36,5 +36,7 @@ export interface CommittingDocument {
   noticed(seq: number): void
   /** Called before writing to `sockets` sockets. Sends pending broadcasts when that saves writes. */
   showWith(sockets: number): void
+  /** Calls `then` when acknowledgements of what is in memory may be sent: not long before the broadcast. */
+  whenShown(then: () => void): void
   gone(): void
 }

@@ -59,8 +59,10 @@ export function settle(
     if (queue.idle) active.delete(queue)
     if (grew && queue.head) options.onGrown?.(queue.boardId, queue.head)
     // Send pending broadcasts in the same socket write as the acknowledgements.
-    if (ok.some(({ kind }) => kind === 'edit'))
-      queue.edits.release((sockets) => queue.document?.showWith(sockets))
+    const release = () => queue.edits.release((sockets) => queue.document?.showWith(sockets))
+    if (!ok.some(({ kind }) => kind === 'edit')) continue
+    if (queue.document) queue.document.whenShown(release)
+    else release()
   }
   return waitedMs
 }

@@ -18,6 +18,7 @@ import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.t
 import { ownBuffers, tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
+import { FanOut } from './fan-out.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -27,9 +28,6 @@ export interface DocumentContext {
   loader: LogLoader
   log: Logger
 }
-
-/** How long a broadcast may wait for more edits. */
-export const broadcastWindowMs = 4
 
 /** How long a canvas that opens, and a request, wait for the document to catch up. */
 const [reachWithinMs, caughtUpWithinMs] = [5000, 10_000]
@@ -78,13 +76,14 @@ export class BoardDocument implements CommittingDocument {
   #sizeBytes = 0
   #mergeSteps = 0
   #lastUsedAt = 0
-  #broadcastAt = 0
+  readonly #fanOut: FanOut
 
   constructor(boardId: string, document: Document, queue: BoardQueue, context: DocumentContext) {
     this.boardId = boardId
     this.document = document
     this.queue = queue
     this.shared = new SharedState(document)
+    this.#fanOut = new FanOut(document)
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
     limitCleanup(document)
@@ -202,17 +201,20 @@ export class BoardDocument implements CommittingDocument {
    * are sent together (Hocuspocus' `flushDelay`), because each broadcast is a write to every socket.
    */
   broadcast(): void {
-    const now = performance.now()
-    if (now - this.#broadcastAt >= broadcastWindowMs) this.show()
+    if (this.#fanOut.isDue) this.document.flush()
+  }
+
+  /** Returns what broadcasts have cost each account since the last call, in milliseconds; see fan-out.ts. */
+  takeCharges(): ReadonlyMap<string, number> {
+    return this.#fanOut.takeCharges()
   }
 
   showWith(sockets: number): void {
-    if (sockets * 2 >= this.editors) this.show()
+    if (sockets * 2 >= this.editors && !this.#fanOut.isSlow) this.document.flush()
   }
 
-  show(): void {
-    this.#broadcastAt = performance.now()
-    this.document.flush()
+  whenShown(then: () => void): void {
+    this.#fanOut.afterSending(then)
   }
 
   /** Resolves when the document contains all known commits. */
@@ -384,7 +386,9 @@ export class BoardDocument implements CommittingDocument {
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (isFromLog(origin)) return
     this.#sizeBytes += update.byteLength
-    this.#context.queue.edit(this.queue, { update, ...authorsOf(origin, update) })
+    const authors = authorsOf(origin, update)
+    this.#fanOut.wrote(authors.actors)
+    this.#context.queue.edit(this.queue, { update, ...authors })
   }
 }
 

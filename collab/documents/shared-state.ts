@@ -6,7 +6,7 @@
 import * as Y from 'yjs'
 import { inTurns } from '../../platform/work/loop-turn.ts'
 import { cleared } from '../updates/clear.ts'
-import { encodeDeletes, encodeStructs } from '../updates/encode-state.ts'
+import { encodeAtMost, encodeDeletes, encodeStructs } from '../updates/encode-state.ts'
 
 /** A base is dropped after this many updates, */
 const maxTailUpdates = 256
@@ -21,6 +21,8 @@ export interface Missing {
   base: Uint8Array
   /** Null when nothing has changed since the base was encoded. */
   tail: Uint8Array | null
+  /** Bytes that were encoded for this client alone. */
+  encodedBytes: number
 }
 
 export class SharedState {
@@ -42,13 +44,36 @@ export class SharedState {
   }
 
   /**
-   * Returns what a client lacks that is among the document's connections. It gets later updates by broadcast.
+   * An estimate of which share of the document a client lacks, from 0 to 1: that of the clocks or that of the structs,
+   * whichever is more. Clocks alone say little: a deleted text has a clock for each character, and few bytes.
    *
    * @param known the client's state vector
    */
-  async missing(known: ReadonlyMap<number, number>): Promise<Missing> {
+  shareLacking(known: ReadonlyMap<number, number>): number {
+    const { store } = this.#document
+    const all = { clocks: 0, structs: 0 }
+    const lacking = { clocks: 0, structs: 0 }
+    for (const [client, structs] of store.clients) {
+      const state = Y.getState(store, client)
+      const from = known.get(client) ?? 0
+      all.clocks += state
+      all.structs += structs.length
+      if (from >= state) continue
+      lacking.clocks += state - from
+      lacking.structs += structs.length - (from === 0 ? 0 : Y.findIndexSS(structs, from))
+    }
+    return all.structs === 0 ? 0 : Math.max(lacking.clocks / all.clocks, lacking.structs / all.structs)
+  }
+
+  /**
+   * Returns what a client lacks that is among the document's connections. It gets later updates by broadcast.
+   *
+   * @param known the client's state vector; an empty map for the whole document
+   * @param mostBytes a client that lacks more gets the whole document, which is encoded for all
+   */
+  async missing(known: ReadonlyMap<number, number>, mostBytes = Infinity): Promise<Missing> {
     const base = (this.#base ??= new Base(this.#document, () => this.#drop(base)))
-    return base.missing(known)
+    return base.missing(known, mostBytes)
   }
 
   #drop(base: Base): void {
@@ -88,31 +113,47 @@ class Base {
     return (this.#vector ??= Y.encodeStateVector(this.#document))
   }
 
-  async missing(known: ReadonlyMap<number, number>): Promise<Missing> {
+  async missing(known: ReadonlyMap<number, number>, mostBytes: number): Promise<Missing> {
     this.#joins += 1
     try {
       const { store } = this.#document
       const knowsSome = [...known.keys()].some((client) => store.clients.has(client))
-      const base = await (knowsSome ? this.#since(known) : this.#all())
+      const { base, encodedBytes } = knowsSome
+        ? await this.#since(known, mostBytes)
+        : { base: await this.#all(), encodedBytes: 0 }
       if (this.#tail.length > 1) this.#tail = [Y.mergeUpdates(this.#tail)]
-      return { base, tail: this.#tail[0] ?? null }
+      return { base, tail: this.#tail[0] ?? null, encodedBytes }
     } finally {
       this.#joins -= 1
       this.#stopIfUnused()
     }
   }
 
-  async #since(known: ReadonlyMap<number, number>): Promise<Uint8Array> {
+  async #since(
+    known: ReadonlyMap<number, number>,
+    mostBytes: number,
+  ): Promise<Pick<Missing, 'base' | 'encodedBytes'>> {
     const deletes = await this.#deletes
     await cleared(this.#document)
-    return Buffer.concat([...(await inTurns(encodeStructs(this.#document, known))), deletes])
+    const structs = await inTurns(encodeAtMost(this.#document, known, mostBytes))
+    if (structs) {
+      const base = Buffer.concat([...structs, deletes])
+      return { base, encodedBytes: base.byteLength - deletes.byteLength }
+    }
+    const isFirst = !this.isEncoded
+    const base = await this.#all()
+    return { base, encodedBytes: mostBytes + (isFirst ? base.byteLength : 0) }
   }
 
   #all(): Promise<Uint8Array> {
-    return (this.#whole ??= this.#since(new Map()).then((whole) => {
-      this.#wholeBytes = whole.byteLength
-      return whole
-    }))
+    return (this.#whole ??= this.#encodeAll())
+  }
+
+  async #encodeAll(): Promise<Uint8Array> {
+    const deletes = await this.#deletes
+    const whole = Buffer.concat([...(await inTurns(encodeStructs(this.#document, new Map()))), deletes])
+    this.#wholeBytes = whole.byteLength
+    return whole
   }
 
   readonly #follow = (update: Uint8Array): void => {

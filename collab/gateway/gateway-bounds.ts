@@ -44,6 +44,8 @@ export const defaultBounds: GatewayBounds = {
   maxStatelessBytes: 64 * 1024,
   maxUnreadBytes: 16 * 1024 * 1024,
   maxLiveUnreadBytes: 64 * 1024,
+  maxStalledMs: 30_000,
+  maxAccountUnreadBytes: 128 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
   maxDocumentBytes: 256 * 1024 * 1024,
   maxPendingBytes: 4 * 1024 * 1024,

@@ -5,7 +5,7 @@ import { closeCodes } from '../../core/errors.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
 import { questionFrame, syncHead, syncStep } from './protocol.ts'
-import type { EditorSocket } from './socket.ts'
+import type { SocketState } from './open-sockets.ts'
 
 /** Clients in a state vector beyond those of the document. */
 const maxOtherClients = 1000
@@ -16,21 +16,23 @@ const encodedBytesPerQuestion = 64 * 1024
 /** and so does sending this many bytes that are encoded already. */
 const sentBytesPerQuestion = 1024 * 1024
 
-/** The cost of answering a client that joins, in questions (rates.ts). */
-export function costOfJoin({ shared, sizeBytes }: BoardDocument): number {
-  return 1 + sizeBytes / (shared.isEncoded ? sentBytesPerQuestion : encodedBytesPerQuestion)
-}
+/** A client that lacks more of a document than this share gets all of it: those bytes are encoded once for all. */
+const maxOwnShare = 1 / 2
+/** What is encoded for one client may be larger than the estimate by this factor and these bytes. */
+const [estimateFactor, spareBytes] = [2, 64 * 1024]
 
 /**
  * Sends the service's own question, then what the client lacks. The provider takes SyncStep2 for the end of the sync, so
  * what precedes it is sent as an Update.
  *
+ * The answer is charged by an estimate before it is encoded, and what it cost beyond that afterwards.
+ *
  * @param vector the client's state vector, encoded
  */
 export async function answerJoin(
-  socket: EditorSocket,
+  { socket, rates: { queries } }: Pick<SocketState, 'socket' | 'rates'>,
   connection: Connection<EditorContext>,
-  { shared }: BoardDocument,
+  { shared, sizeBytes }: BoardDocument,
   vector: Uint8Array,
 ): Promise<void> {
   const { document, messageAddress: address } = connection
@@ -39,7 +41,18 @@ export async function answerJoin(
     closeConnection(connection, closeCodes.badFrame)
     return
   }
-  const { base, tail } = await shared.missing(known)
+  const share = shared.shareLacking(known)
+  const isOwn = share <= maxOwnShare
+  const estimate = isOwn
+    ? (share * sizeBytes) / encodedBytesPerQuestion
+    : sizeBytes / (shared.isEncoded ? sentBytesPerQuestion : encodedBytesPerQuestion)
+  queries.spend(1 + estimate)
+  const { base, tail, encodedBytes } = await shared.missing(
+    isOwn ? known : new Map(),
+    estimateFactor * share * sizeBytes + spareBytes,
+  )
+  const cost = encodedBytes / encodedBytesPerQuestion + base.byteLength / sentBytesPerQuestion
+  queries.spend(Math.max(0, cost - estimate))
   if (!document.hasConnection(connection)) return
   socket.send(questionFrame(address, shared.vector))
   const parts = tail ? [base, tail] : [base]

@@ -122,6 +122,7 @@ export class OpenSockets {
       state.holder = holder
     }
     state.rates = rates
+    state.socket.payFor(rates.unread)
     this.#strangers.delete(state)
     return true
   }
@@ -143,6 +144,7 @@ export class OpenSockets {
     this.#states.delete(state.socket)
     if (state.holder) this.#known.remove(state.holder)
     state.holder = null
+    state.socket.gone()
     for (const list of state.lists.values()) list.end()
     state.past?.end()
     for (const hold of state.holds) hold.end()

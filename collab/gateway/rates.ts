@@ -1,5 +1,6 @@
 /** Rate limits of one account across all its sockets, as token buckets. */
 import { limits } from '../../core/limits.ts'
+import { Unread } from '../../platform/work/unread.ts'
 
 export interface Rate {
   perSecond: number
@@ -17,6 +18,8 @@ export interface RateBounds {
   queryRate: Rate
   /** Reading awareness frames, questions, pings and pongs. Above the rate the socket is not read. */
   frameRate: Rate
+  /** Unread bytes in memory of all sockets of an account, or of all sessions and guests of an owner. */
+  maxAccountUnreadBytes: number
 }
 
 /**
@@ -77,8 +80,10 @@ export class Rates {
   readonly awareness: Bucket
   readonly queries: Bucket
   readonly frames: Bucket
+  readonly unread: Unread
 
-  constructor({ awarenessRate, queryRate, frameRate }: RateBounds, shared?: Rates) {
+  constructor({ awarenessRate, queryRate, frameRate, maxAccountUnreadBytes }: RateBounds, shared?: Rates) {
+    this.unread = shared?.unread ?? new Unread(maxAccountUnreadBytes)
     this.shared = shared
     this.awareness = new Bucket(awarenessRate, shared?.awareness)
     this.queries = new Bucket(queryRate, shared?.queries)
@@ -86,7 +91,7 @@ export class Rates {
   }
 
   get areFull(): boolean {
-    return this.awareness.isFull && this.queries.isFull && this.frames.isFull
+    return this.awareness.isFull && this.queries.isFull && this.frames.isFull && this.unread.isEmpty
   }
 }
 
@@ -128,10 +133,13 @@ export class RatesByOwner {
   }
 }
 
-function times({ awarenessRate, queryRate, frameRate }: RateBounds, accounts: number): RateBounds {
+function times({ awarenessRate, queryRate, frameRate, ...others }: RateBounds, accounts: number): RateBounds {
   const each = ({ perSecond, burst }: Rate): Rate => ({
     perSecond: perSecond * accounts,
     burst: burst * accounts,
   })
-  return { awarenessRate: each(awarenessRate), queryRate: each(queryRate), frameRate: each(frameRate) }
+  return {
+    ...others,
+    ...{ awarenessRate: each(awarenessRate), queryRate: each(queryRate), frameRate: each(frameRate) },
+  }
 }

@@ -15,7 +15,7 @@ import type { BoardDocument } from '../documents/document.ts'
 import type { Documents } from '../documents/documents.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
-import { answerJoin, costOfJoin } from './join.ts'
+import { answerJoin } from './join.ts'
 import { Inbox, type FrameEnd, type UpdateFrame } from './inbox.ts'
 import { stepsFor } from '../updates/meter.ts'
 import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
@@ -105,10 +105,7 @@ export class Receiver {
     const board = documents.find(connection.document.name)
     try {
       if (board?.document !== connection.document) closeSocket(state, closeCodes.tryLater)
-      else {
-        state.rates.queries.spend(costOfJoin(board))
-        await answerJoin(state.socket, connection, board, vector)
-      }
+      else await answerJoin(state, connection, board, vector)
     } catch (error) {
       log.error({ err: error, boardId: connection.document.name }, 'encoding a document for a client failed')
       closeSocket(state, closeCodes.tryLater)

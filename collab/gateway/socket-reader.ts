@@ -280,6 +280,7 @@ export class SocketReader {
   #keepAlive(now: number): void {
     const { bounds, sockets } = this.#options
     const { keepAliveMs, silentMs } = bounds
+    this.#socket.closeIfStalled(now)
     // Hocuspocus would close a socket on which no board was ever open.
     if (this.#state.lists.size > 0 || this.#state.past) clearInterval(this.#client.pingInterval)
     const quietMs = now - this.#heardAt

@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream'
 import * as ws from 'ws'
 import { closeCodes } from '../../core/errors.ts'
+import { countedBytes, type Reader, type Unread } from '../../platform/work/unread.ts'
 import type { EditBacklog } from '../commit/edit-backlog.ts'
 import { temporaryRefusal } from '../documents/documents.ts'
 import type { Canvas } from '../documents/show.ts'
@@ -32,6 +33,8 @@ export interface SocketBounds {
   maxUnreadBytes: number
   /** Unread bytes above which this canvas does not count as up to date. */
   maxLiveUnreadBytes: number
+  /** A socket is closed when its client has read nothing for this long, although there is something to read. */
+  maxStalledMs: number
 }
 
 /** Called with each SyncStatus frame. Returns the commit that the frame has to wait for; null: don't send the frame. */
@@ -40,7 +43,7 @@ export type Acknowledge = (
   address: string,
 ) => { edits: EditBacklog; mark: number } | null
 
-export class EditorSocket implements Canvas {
+export class EditorSocket implements Canvas, Reader {
   readonly #socket: ws.WebSocket
   readonly #stream: Duplex
   readonly #bounds: SocketBounds
@@ -53,6 +56,15 @@ export class EditorSocket implements Canvas {
   #outgoing: Buffer[] = []
   #outgoingBytes = 0
   #largest = 0
+  /** Unread buffers that other sockets may send, too, with how many times each of them is unread here. */
+  readonly #large = new Map<Uint8Array, number>()
+  #largeBytes = 0
+  #writtenBytes = 0
+  /** What the client had read when it was last seen to read, and when that was. */
+  #progress = { takenBytes: 0, queuedBytes: 0, at: 0 }
+  /** The unread bytes of its account. Null before the client has authenticated. */
+  #unread: Unread | null = null
+  #isCounted = false
   /** The time of the last frame that was sent. */
   sentAt = Date.now()
   /** When the client had last read all but `maxLiveUnreadBytes`. */
@@ -81,6 +93,15 @@ export class EditorSocket implements Canvas {
   /** Sent bytes that the client has not read, as far as this process still holds them. */
   get unreadBytes(): number {
     return this.#outgoingBytes + this.#stream.writableLength
+  }
+
+  get ownUnreadBytes(): number {
+    return this.unreadBytes - this.#largeBytes
+  }
+
+  /** Counts what is unread for an account. The first one that authenticates on the socket pays. */
+  payFor(unread: Unread): void {
+    this.#unread ??= unread
   }
 
   get readyState(): number {
@@ -199,6 +220,7 @@ export class EditorSocket implements Canvas {
   }
 
   #enqueue(bytes: Buffer): void {
+    if (bytes.byteLength >= sharedBytes) this.#holdLarge(bytes)
     if (this.#outgoing.length === 0) process.nextTick(this.#flush)
     this.#outgoing.push(bytes)
     this.#outgoingBytes += bytes.byteLength
@@ -214,6 +236,24 @@ export class EditorSocket implements Canvas {
     const unread = this.unreadBytes
     if (unread === 0) this.#largest = 0
     if (unread <= this.#bounds.maxUnreadBytes + this.#largest) return false
+    this.closeAsSlow()
+    return true
+  }
+
+  /** Closes the socket when its client has read nothing for `maxStalledMs`. */
+  closeIfStalled(now: number): void {
+    const takenBytes = this.#writtenBytes - this.#stream.writableLength
+    // A large write is one write for Node, however much of it the client has read. So the handle is asked, too.
+    const { _handle: handle } = this.#stream as { _handle?: { writeQueueSize?: number } | null }
+    const queuedBytes = handle?.writeQueueSize ?? 0
+    const { takenBytes: before, queuedBytes: queuedBefore, at } = this.#progress
+    if (this.unreadBytes === 0 || takenBytes > before || queuedBytes !== queuedBefore)
+      this.#progress = { takenBytes, queuedBytes, at: now }
+    else if (now - at >= this.#bounds.maxStalledMs && this.#socket.readyState === ws.WebSocket.OPEN)
+      this.closeAsSlow()
+  }
+
+  closeAsSlow(): void {
     this.#held.clear()
     this.#outgoing = []
     this.#outgoingBytes = 0
@@ -221,7 +261,33 @@ export class EditorSocket implements Canvas {
     this.closedWith ??= closeCodes.tooSlow.code
     this.#socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
     this.#socket.terminate() // the close frame would wait behind the unread data
-    return true
+    this.gone()
+  }
+
+  /** Called when the socket has ended: its bytes take no more memory. */
+  gone(): void {
+    for (const [large, times] of this.#large)
+      for (let time = 0; time < times; time++) this.#unread?.release(large)
+    this.#large.clear()
+    this.#largeBytes = 0
+    this.#unread?.leave(this)
+    this.#unread = null
+  }
+
+  #holdLarge(large: Uint8Array): void {
+    if (!this.#unread) return
+    this.#large.set(large, (this.#large.get(large) ?? 0) + 1)
+    this.#largeBytes += large.byteLength
+    this.#unread.hold(large)
+  }
+
+  #releaseLarge(large: Uint8Array): void {
+    const times = this.#large.get(large) ?? 0
+    if (times === 0) return // the socket has ended
+    if (times > 1) this.#large.set(large, times - 1)
+    else this.#large.delete(large)
+    this.#largeBytes -= large.byteLength
+    this.#unread?.release(large)
   }
 
   readonly #flush = (): void => {
@@ -230,8 +296,14 @@ export class EditorSocket implements Canvas {
     this.#outgoingBytes = 0
     if (outgoing.length === 0 || this.#socket.readyState !== ws.WebSocket.OPEN) return
     this.#stream.cork()
-    for (const part of joined(outgoing)) this.#stream.write(part)
+    for (const part of joined(outgoing)) {
+      this.#writtenBytes += part.byteLength
+      if (this.#large.has(part)) this.#stream.write(part, () => this.#releaseLarge(part))
+      else this.#stream.write(part)
+    }
     this.#stream.uncork()
+    if (this.#unread && (this.#isCounted || this.unreadBytes > countedBytes))
+      this.#isCounted = this.#unread.wrote(this)
   }
 }
 

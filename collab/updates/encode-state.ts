@@ -38,14 +38,27 @@ const stringInAny = 119
  * @param known next clock by client; an empty map for all structs
  * @returns pieces of the update
  */
-export function* encodeStructs({ store }: Y.Doc, known: ReadonlyMap<number, number>): Steps<Uint8Array[]> {
+export function* encodeStructs(document: Y.Doc, known: ReadonlyMap<number, number>): Steps<Uint8Array[]> {
+  return (yield* encodeAtMost(document, known, Infinity))!
+}
+
+/** The same, but returns null as soon as it has encoded more than `mostBytes`. */
+export function* encodeAtMost(
+  { store }: Y.Doc,
+  known: ReadonlyMap<number, number>,
+  mostBytes: number,
+): Steps<Uint8Array[] | null> {
   const parts: Uint8Array[] = []
+  let leftBytes = mostBytes
   const lacking = [...store.clients.keys()].filter(
     (client) => Y.getState(store, client) > (known.get(client) ?? 0),
   )
   // Yjs integrates faster when higher clients come first.
   for (const client of lacking.toSorted((a, b) => b - a)) {
-    parts.push(...(yield* encodeClient(store, client, known.get(client) ?? 0)))
+    const pieces = yield* encodeClient(store, client, known.get(client) ?? 0, leftBytes)
+    if (!pieces) return null
+    parts.push(...pieces)
+    leftBytes -= bytesOf(pieces)
     yield
   }
   const count = encoding.createEncoder()
@@ -53,9 +66,15 @@ export function* encodeStructs({ store }: Y.Doc, known: ReadonlyMap<number, numb
   return [encoding.toUint8Array(count), ...parts]
 }
 
-function* encodeClient(store: Y.Doc['store'], client: number, from: number): Steps<Uint8Array[]> {
+function* encodeClient(
+  store: Y.Doc['store'],
+  client: number,
+  from: number,
+  mostBytes: number,
+): Steps<Uint8Array[] | null> {
   let encoder = new StateEncoder()
   const pieces: Uint8Array[] = []
+  let pieceSum = 0
   let clock = from
   let count = 0
   while (clock < Y.getState(store, client)) {
@@ -64,8 +83,11 @@ function* encodeClient(store: Y.Doc['store'], client: number, from: number): Ste
       clock = struct.id.clock + struct.length
       count += 1
     }
-    if (encoding.length(encoder.restEncoder) > pieceBytes) {
+    const bytes = encoding.length(encoder.restEncoder)
+    if (pieceSum + bytes > mostBytes) return null
+    if (bytes > pieceBytes) {
       pieces.push(encoder.toUint8Array())
+      pieceSum += bytes
       encoder = new StateEncoder()
     }
     yield
@@ -76,6 +98,8 @@ function* encodeClient(store: Y.Doc['store'], client: number, from: number): Ste
   encoding.writeVarUint(head.restEncoder, from)
   return [head.toUint8Array(), ...pieces, encoder.toUint8Array()]
 }
+
+const bytesOf = (pieces: Uint8Array[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 
 /** Returns a few structs. Between two steps they may be merged or split, so the place to go on is a clock. */
 function structsFrom(store: Y.Doc['store'], client: number, clock: number): (Y.Item | Y.GC)[] {

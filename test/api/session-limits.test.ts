@@ -97,7 +97,12 @@ test('[US10] the sockets of all sessions of an owner have the rates of ten accou
   const users = Array.from({ length: 12 }, () => randomUUID())
   for (const user of users) setPayer(user, payer)
   const rate = { perSecond: 0.001, burst: 10 }
-  const rates = new RatesByOwner({ awarenessRate: rate, queryRate: rate, frameRate: rate })
+  const rates = new RatesByOwner({
+    awarenessRate: rate,
+    queryRate: rate,
+    frameRate: rate,
+    maxAccountUnreadBytes: 1,
+  })
   const taken = users.map((user) => {
     const { awareness } = rates.of(user, payer)
     return Array.from({ length: 20 }, () => awareness.take()).filter(Boolean).length

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import * as decoding from 'lib0/decoding'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cardUpdates } from '../hostile/attacks/updates.ts'
@@ -29,14 +30,17 @@ function bufferBytes(): number {
 }
 
 /** Opens the board on a socket that counts bytes, but does not decode them: that would be work of this process, too. */
-async function join(boardId: string, { reads }: { reads: boolean }) {
+async function join(
+  boardId: string,
+  { reads, vector = noState, token = user.token }: { reads: boolean; vector?: Uint8Array; token?: string },
+) {
   const client = await connect(service.url)
   let bytes = 0
   client.socket.removeAllListeners('message')
   client.socket.on('message', (data: Buffer) => (bytes += data.byteLength))
   if (!reads) client.socket.pause()
-  client.send(authFrame(boardId, user.token))
-  client.send(syncFrame(boardId, 0, noState))
+  client.send(authFrame(boardId, token))
+  client.send(syncFrame(boardId, 0, vector))
   return { client, received: () => bytes }
 }
 
@@ -97,3 +101,65 @@ test('[JO1] a client gets the board and what is written while it joins; one that
   for (const { socket } of [writer, first, second, third]) socket.terminate()
   await everybodyGone(service)
 })
+
+const boardOf = (some: Uint8Array[]) => {
+  const board = new Y.Doc()
+  for (const update of some) Y.applyUpdate(board, update)
+  return board
+}
+
+test('[X61] joins that know a single clock of a board share the bytes, too', async () => {
+  const { boardId, writer } = await largeBoard()
+  const [client] = boardOf(updates.slice(0, 1)).store.clients.keys()
+  const vector = Uint8Array.from(Y.encodeStateVector(new Map([[client!, 1]])))
+  await enter(service.url, { boardId, token: user.token })
+  await delay(1500) // until the writes are indexed
+  const before = bufferBytes()
+  const slow = await Promise.all(Array.from({ length: 12 }, () => join(boardId, { reads: false, vector })))
+  // The kernel takes the first answer or two.
+  for (const { client: one } of slow) for (let n = 0; n < 3; n++) one.send(syncFrame(boardId, 0, vector))
+  await until(() => service.counts().unreadBytes > 12 * boardBytes, 'more is unread than is held', 20_000)
+  expect(bufferBytes() - before).toBeLessThan(4 * boardBytes)
+  for (const { client: one } of slow) one.socket.terminate()
+  writer.socket.terminate()
+  await everybodyGone(service)
+})
+
+test('[X61] joins are charged by what is encoded for them, and those that lack nothing are cheap', async () => {
+  const { boardId, writer } = await largeBoard()
+  await enter(service.url, { boardId, token: user.token }) // the state is encoded now
+  const guest = await service.user()
+  await service.share(boardId, guest, 'viewer')
+  const ask = async (vector: Uint8Array, answers: number) => {
+    const { client, received } = await join(boardId, { reads: true, vector, token: guest.token })
+    let answered = 0
+    client.socket.on('message', (data: Buffer) => (answered += isAnswer(data, boardId) ? 1 : 0))
+    const beganAt = performance.now()
+    for (let n = 0; n < answers; n++) client.send(syncFrame(boardId, 0, vector))
+    await until(() => answered >= answers, 'they are answered', 25_000)
+    client.socket.terminate()
+    return { seconds: (performance.now() - beganAt) / 1000, bytes: received() }
+  }
+  const current = await ask(Y.encodeStateVector(boardOf(updates)), 100)
+  expect(current.bytes).toBeLessThan(100_000)
+  expect(current.seconds).toBeLessThan(3)
+  const lacking = await ask(
+    Y.encodeStateVector(boardOf(updates.slice(0, Math.floor(updates.length * 0.6)))),
+    30,
+  )
+  expect(lacking.bytes).toBeGreaterThan(30 * 0.2 * boardBytes)
+  const mostQuestions = 200 + 50 * lacking.seconds + (2 * boardBytes) / (64 * 1024)
+  expect(lacking.bytes / (64 * 1024)).toBeLessThan(mostQuestions)
+  writer.socket.terminate()
+  await everybodyGone(service)
+}, 60_000)
+
+/** Whether a frame is an answer to a state vector: SyncStep2. */
+function isAnswer(data: Buffer, address: string): boolean {
+  const decoder = decoding.createDecoder(data)
+  return (
+    decoding.readVarString(decoder) === address &&
+    decoding.readVarUint(decoder) === 0 &&
+    decoding.readVarUint(decoder) === 1
+  )
+}

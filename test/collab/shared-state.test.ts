@@ -130,3 +130,25 @@ test('[JO4] the encoded state is kept while little changes, and dropped after 25
   text.insert(0, 'w'.repeat(130_000))
   expect(listeners()).toBe(0)
 })
+
+test('[X61] who lacks few structs that are large gets the state that all share', async () => {
+  const source = new Y.Doc()
+  source.clientID = 1
+  const cards = source.getMap('cards')
+  for (let n = 0; n < 1000; n++) cards.set(`c${n}`, n)
+  source.clientID = 2
+  for (let n = 0; n < 4; n++) cards.set(`d${n}`, 'x'.repeat(100_000))
+  const shared = new SharedState(source)
+  const known = new Map([[1, 1000]])
+  const share = shared.shareLacking(known)
+  expect(share).toBeLessThan(0.01)
+  const whole = await shared.missing(new Map())
+  const given = await shared.missing(known, 100_000)
+  expect(given.base).toBe(whole.base)
+  expect(given.encodedBytes).toBe(100_000)
+  const own = await shared.missing(known, 500_000)
+  expect(own.base.byteLength).toBeLessThan(whole.base.byteLength)
+  expect(own.encodedBytes).toBeGreaterThan(400_000)
+  expect(shared.shareLacking(new Map([[1, 500]]))).toBeCloseTo(0.5, 2)
+  expect(shared.shareLacking(new Map())).toBe(1)
+})

@@ -67,6 +67,15 @@ function made(count: number, make: (n: number) => Uint8Array): (turn: number) =>
   return (turn) => frames[turn % count]!
 }
 
+/** Updates of about 20 bytes that build on each other. */
+function smallUpdates(count: number): Uint8Array[] {
+  const document = new Y.Doc()
+  const updates: Uint8Array[] = []
+  document.on('update', (update: Uint8Array) => updates.push(update))
+  for (let n = 0; n < count; n++) document.getMap('junk').set('n', n)
+  return updates
+}
+
 export const socketAttacks: Attack[] = [
   flooding(
     'awareness-flood',
@@ -116,6 +125,37 @@ export const socketAttacks: Attack[] = [
             attempt.stillThere(socket)
           }),
         )
+      }
+    },
+  },
+  {
+    name: 'fan-out',
+    point: 7,
+    sends: '4 boards with 500 reading sockets each, and an update of 20 bytes every 4 ms on each of them',
+    expects: ['open'],
+    async prepare(attempt) {
+      const [token] = attempt.scene.attacker.tokens
+      const count = attempt.size(499, 99)
+      const boards = await Promise.all([1, 2, 3, 4].map(async (n) => attempt.newBoard(`Crowd ${n}`)))
+      const writers = await Promise.all(boards.map((board) => attempt.enter(undefined, board)))
+      const updates = writers.map(() => smallUpdates(2000))
+      await attempt.times(
+        4 * count,
+        async (n) => {
+          const socket = await connect(attempt.scene.url)
+          attempt.deafen(socket as EditorSocket)
+          socket.send(authFrame(boards[n % 4]!, token!))
+        },
+        50,
+      )
+      await delay(5000)
+      return async () => {
+        const endMs = performance.now() + attempt.size(floodMs, 3000)
+        for (let n = 0; performance.now() < endMs && n < 2000; n++) {
+          for (const [at, writer] of writers.entries()) writer.update(updates[at]![n]!)
+          await delay(4)
+        }
+        for (const writer of writers) attempt.stillThere(writer)
       }
     },
   },

@@ -5,9 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as Y from 'yjs'
 import { makeToken } from '../../../sql/accounts/tokens.ts'
 import type { Socket } from 'node:net'
+import { authFrame, connect, syncFrame } from '../../support/raw-client.ts'
 import type { Attack } from '../attack.ts'
 import { answerTimeoutMs, describeAnswer, noAnswer, type Attempt, type EditorSocket } from '../attempt.ts'
-import { authFrame, connect, syncFrame } from '../../support/raw-client.ts'
+import { stateVectorFrame } from './frames.ts'
 
 const holdMs = 6000
 
@@ -71,6 +72,41 @@ const unfinishedFrames = (name: string, sends: string, path: string, more: Parti
   },
   ...more,
 })
+
+/** Each socket asks again and again, as a client that comes back with a little of a large board. */
+const joinsSince = (name: string, sends: string, reads: boolean): Attack[] => [
+  {
+    name,
+    point: 11,
+    sends,
+    // The close frame of a slow reader would wait behind what it has not read.
+    expects: ['open', ...(reads ? [] : ['close 1006'])],
+    async prepare(attempt) {
+      await attempt.editorCards(400, (n) => ({ body: `${n} `.repeat(4000).slice(0, 19_000) }))
+      const first = await attempt.enter()
+      const [client = 0] = first.documentOf(first.address).store.clients.keys()
+      const vector = Uint8Array.from(Y.encodeStateVector(new Map([[client, 1]])))
+      const sockets = await Promise.all(
+        Array.from({ length: 60 }, async () => {
+          const socket = await connect(attempt.scene.url)
+          socket.socket.removeAllListeners('message')
+          socket.send(authFrame(attempt.boardId, attempt.scene.attacker.tokens[0]!))
+          return socket
+        }),
+      )
+      return async () => {
+        const question = stateVectorFrame(attempt.boardId, vector)
+        for (const { socket } of sockets) if (!reads) socket.pause()
+        const endMs = performance.now() + holdMs
+        while (performance.now() < endMs) {
+          for (const socket of sockets) if (socket.socket.bufferedAmount < 10_000) socket.send(question)
+          await delay(100)
+        }
+        for (const socket of sockets) attempt.stillThere(socket as EditorSocket)
+      }
+    },
+  },
+]
 
 export const strangerAttacks: Attack[] = [
   {
@@ -182,6 +218,8 @@ export const strangerAttacks: Attack[] = [
       }
     },
   },
+  ...joinsSince('joins-since', '60 sockets ask for a board of 8 MB of which they know one clock', true),
+  ...joinsSince('joins-since-unread', 'the same, and nobody reads the answers', false),
   {
     name: 'past-unread',
     point: 11,

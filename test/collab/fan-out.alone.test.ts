@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { until } from '../support/editor.ts'
+import { authFrame, connect, enter } from '../support/raw-client.ts'
+import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
+
+const { service, user } = await serviceOfFile()
+
+/** Opens a board on a writer and on sockets that drop what they read. */
+async function crowd(sockets: number) {
+  const boardId: string = (await user.api.post('/boards', { name: 'Crowd' })).body.board.id
+  const writer = await enter(service.url, { boardId, token: user.token })
+  for (let n = 1; n < sockets; n++) {
+    const { socket } = await connect(service.url)
+    socket.removeAllListeners('message')
+    socket.send(authFrame(boardId, user.token))
+  }
+  await until(() => service.counts().connections === sockets, 'all are in', 20_000)
+  const { document } = service.live.documents.find(boardId)!
+  const source = new Y.Doc()
+  source.on('update', (update: Uint8Array) => writer.update(update))
+  const shown = () => writer.documentOf(boardId).getMap('junk').get('n')
+  return { writer, document, shown, edit: (n: number) => source.getMap('junk').set('n', n) }
+}
+
+test('[X66] a board with 100 sockets is broadcast as before', async () => {
+  const { writer, document, shown, edit } = await crowd(100)
+  for (let n = 1; n <= 50; n++) {
+    edit(n)
+    await until(() => shown() === n, 'it is shown')
+    expect(document.flushDelay).toBe(4)
+  }
+  await until(() => writer.acknowledgements.length === 50, 'all are saved')
+  await everybodyGone(service)
+})
+
+test('[X66] 300 sockets are written to less often, their editor pays, and no acknowledgement precedes its broadcast', async () => {
+  const { writer, document, shown, edit } = await crowd(300)
+  const early: number[] = []
+  writer.socket.on('message', () => {
+    const saved = writer.acknowledgements.length
+    if (saved > Number(shown() ?? 0)) early.push(saved)
+  })
+  const beganAt = performance.now()
+  for (let n = 1; n <= 300; n++) {
+    edit(n)
+    await until(() => shown() === n, 'it is shown')
+  }
+  // 300 broadcasts of 3 ms each, of which the account has 125 ms at once and then a quarter of the time.
+  expect(performance.now() - beganAt).toBeGreaterThan(3000)
+  expect(document.flushDelay).toBeGreaterThanOrEqual((300 * 0.012) / 0.3)
+  // Edits that are not waited for are gathered.
+  for (let n = 301; n <= 400; n++) edit(n)
+  await until(() => writer.acknowledgements.length === 400, 'all are saved')
+  expect(early).toEqual([])
+  await everybodyGone(service)
+}, 60_000)
