@@ -238,12 +238,13 @@ export class DocumentQuota {
     if (restMs > 0) await delay(restMs, undefined, { ref: false })
     const read = async (tx: Transaction): Promise<void> => {
       const begun = performance.now()
+      const { added } = room // what is written from now on may not be in the sum
       try {
         const [found] = await tx<{ tier: string; used: number }[]>`
           select u.tier, owner_documents(u.id) as used from users u where u.id = ${room.owner}`
         if (!found) return
         const left = documentBytes[found.tier === 'pro' ? 'pro' : 'free'] - found.used
-        Object.assign(room, { left, added: 0, readAt: performance.now() })
+        Object.assign(room, { left, added: room.added - added, readAt: performance.now() })
       } finally {
         const tookMs = performance.now() - begun
         room.restsUntil = performance.now() + Math.min(maxAgeMs, tookMs * rest)

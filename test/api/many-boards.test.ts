@@ -86,15 +86,20 @@ async function startSlow() {
   await admin`create sequence ended minvalue 0`
   await admin`grant usage on begun, ended to corkboard_system`
   await admin`select nextval('begun'), nextval('ended')`
+  // The sum shows the moment at which it began, as a single long statement does.
   const takes = (seconds: number) =>
     admin.unsafe(`
       create or replace function owner_documents(owner uuid) returns bigint
-      language sql volatile security definer set search_path = corkboard, pg_temp as $$
-        select nextval('begun');
-        select pg_sleep(${seconds});
-        select nextval('ended');
-        select sum(s.bytes)::bigint from workspaces w join document_sizes s on s.workspace_id = w.id where w.owner_id = owner
-      $$`)
+      language plpgsql volatile security definer set search_path = corkboard, pg_temp as $$
+      declare
+        used bigint := (
+          select sum(s.bytes) from workspaces w join document_sizes s on s.workspace_id = w.id where w.owner_id = owner);
+      begin
+        perform nextval('begun');
+        perform pg_sleep(${seconds});
+        perform nextval('ended');
+        return used;
+      end $$`)
   const service = await startService({
     testDatabase,
     workers: false,
@@ -144,6 +149,22 @@ test('[S18] sums of owners with many boards take no connection for which request
   await service.database.callAsSystem((sql) => sql`select 1`)
   expect(await sums()).toEqual({ begun: 2, ended: 0 })
   await Promise.all(writes)
+})
+
+test('[S20] what is written while a sum runs counts in the figure that it gives', async () => {
+  const { service, takes, sums } = await startSlow()
+  await takes(2)
+  const owner = await service.user({ tier: 'free' })
+  const { id } = await makeBoard(owner)
+  const editor = await openEditor(service.url, { boardId: id, token: owner.token })
+  expect(await sums()).toEqual({ begun: 1, ended: 0 })
+  editor.addCard('card', { body: 'x'.repeat(90_000) })
+  await editor.saved()
+  expect(await sums()).toEqual({ begun: 1, ended: 0 })
+  await until(async () => (await sums()).ended === 1, 'the sum has ended')
+  await delay(100)
+  const { status } = await owner.api.post(`/boards/${id}/cards`, { kind: 'note', body: 'y'.repeat(20_000) })
+  expect(status).toBe(402)
 })
 
 test('[S19] lists of boards of one account hold two connections, whatever their number and offset, and leave the others to other requests', async () => {
