@@ -14,6 +14,13 @@ import { keyCost, toJson, type Json, type JsonBudget } from './json.ts'
  */
 const maxChars = 512 * 1024
 
+/**
+ * So is a field of more runs of items than this, with those that are deleted. A text is read before its characters are
+ * counted, and reading 1.5 million letters that Yjs can't merge took 61 ms.
+ */
+const maxRuns = 100_000
+const itemsPerStep = 100
+
 /** Reads a value as JSON. When it does not fit the budget, the budget is below zero afterwards. */
 type Read = (value: unknown, budget: JsonBudget) => Json
 
@@ -75,7 +82,7 @@ export function plainText(value: unknown): string | null {
 /** A hash of a field's value; empty when the map has no such field. */
 export function* digestOf(shared: SharedMap, name: string): Steps<string> {
   if (!shared.has(name)) return ''
-  const json = readWhole(shared, name, fieldJson)
+  const json = yield* readWhole(shared, name, fieldJson)
   yield
   return json === undefined ? yield* digestOfItems(shared, name) : hashOf({ value: json })
 }
@@ -98,19 +105,30 @@ export function* differingFields(one: SharedMap, other: SharedMap, read: Read = 
 
 function* isSame(one: SharedMap, other: SharedMap, name: string, read: Read): Steps<boolean> {
   if (one.has(name) !== other.has(name)) return false
-  const first = readWhole(one, name, read)
+  const first = yield* readWhole(one, name, read)
   yield
-  const second = readWhole(other, name, read)
+  const second = yield* readWhole(other, name, read)
   yield
   if (first !== undefined || second !== undefined) return isDeepStrictEqual(first, second)
   return (yield* digestOfItems(one, name)) === (yield* digestOfItems(other, name))
 }
 
 /** The value of a field as JSON; undefined when it is too large. */
-function readWhole(shared: SharedMap, name: string, read: Read): Json | undefined {
+function* readWhole(shared: SharedMap, name: string, read: Read): Steps<Json | undefined> {
+  if (yield* hasManyItems(shared, name)) return undefined
   const budget = { left: maxChars }
   const json = read(shared.get(name), budget)
   return budget.left < 0 ? undefined : json
+}
+
+/** Whether a field has too many items to be read in one step, with those that are deleted. */
+export function* hasManyItems(shared: SharedMap, name: string): Steps<boolean> {
+  const runs = new Runs()
+  yield* visitItems(shared, name, (item) => {
+    runs.add(item)
+    return runs.count <= maxRuns
+  })
+  return runs.count > maxRuns
 }
 
 /**
@@ -120,33 +138,70 @@ function readWhole(shared: SharedMap, name: string, read: Read): Json | undefine
  */
 function* digestOfItems(shared: SharedMap, name: string): Steps<string> {
   const ids = createHash('sha1')
-  const types: Y.AbstractType<unknown>[] = []
-  // Yjs merges neighbours and splits them, so what is hashed are runs of ids.
-  let run = { client: -1, from: 0, to: 0 }
-  const endRun = () => ids.update(`${run.client} ${run.from} ${run.to},`)
-  const add = ({ deleted, id, length, content }: Y.Item) => {
-    if (deleted) return
-    if (id.client !== run.client || id.clock !== run.to) {
-      endRun()
-      run = { client: id.client, from: id.clock, to: id.clock }
+  const runs = new Runs(({ client, from, to }) => ids.update(`${client} ${from} ${to},`))
+  yield* visitItems(shared, name, (item) => {
+    if (!item.deleted) runs.add(item)
+    return true
+  })
+  runs.end()
+  return `items ${ids.digest('base64')}`
+}
+
+interface Run {
+  client: number
+  from: number
+  to: number
+  deleted: boolean
+}
+
+/** Items whose ids follow each other make a run. Yjs merges neighbours and splits them, which leaves the runs as they are. */
+class Runs {
+  readonly #ended: (run: Run) => void
+  #run: Run = { client: -1, from: 0, to: 0, deleted: false }
+  count = 0
+
+  constructor(ended: (run: Run) => void = () => undefined) {
+    this.#ended = ended
+  }
+
+  add({ id: { client, clock }, length, deleted }: Y.Item): void {
+    const run = this.#run
+    if (client !== run.client || clock !== run.to || deleted !== run.deleted) {
+      this.end()
+      this.#run = { client, from: clock, to: clock, deleted }
+      this.count += 1
     }
-    run.to += length
-    if (content instanceof Y.ContentType) types.push(content.type as Y.AbstractType<unknown>)
+    this.#run.to += length
+  }
+
+  end(): void {
+    this.#ended(this.#run)
+  }
+}
+
+/** Visits the items of a field, with those of the types in it, until `visit` returns false. The order is always the same. */
+function* visitItems(shared: SharedMap, name: string, visit: (item: Y.Item) => boolean): Steps<void> {
+  const types: Y.AbstractType<unknown>[] = []
+  let visited = 0
+  const goesOn = (item: Y.Item) => {
+    visited += 1
+    if (!item.deleted && item.content instanceof Y.ContentType)
+      types.push(item.content.type as Y.AbstractType<unknown>)
+    return visit(item)
   }
   const field = shared._map.get(name)
-  if (field) add(field)
+  if (field && !goesOn(field)) return
   for (const type of types) {
     for (let item = type._start; item !== null; item = item.right) {
-      add(item)
-      yield
+      if (!goesOn(item)) return
+      if (visited % itemsPerStep === 0) yield
     }
     const keys = yield* sortInSteps([...type._map.keys()], (a, b) => (a < b ? -1 : 1))
     for (const key of keys) {
       const item = type._map.get(key)
-      if (item) add(item)
-      yield
+      if (item && !goesOn(item)) return
+      if (visited % itemsPerStep === 0) yield
     }
+    yield
   }
-  endRun()
-  return `items ${ids.digest('base64')}`
 }

@@ -4,7 +4,7 @@ import { textDiff, type TextPiece } from '../../core/text-diff.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { sortInSteps } from '../../platform/work/sort-in-steps.ts'
 import { cardsOf, findCard, findGroup, groupsOf, type SharedMap } from '../canvas/canvas.ts'
-import { differingFields } from '../canvas/compare.ts'
+import { differingFields, hasManyItems } from '../canvas/compare.ts'
 import { keyCost, toJson, type Json, type JsonBudget } from '../canvas/json.ts'
 
 export interface FieldChange {
@@ -92,6 +92,9 @@ function* changeOf(id: string, before: Shared, after: Shared): Steps<ObjectChang
 
 /** Only a value that fits the budget takes from it. So a small field is shown behind a large one. */
 function* fieldOf(field: string, before: Shared, after: Shared, budget: JsonBudget): Steps<FieldChange> {
+  for (const shared of [before, after])
+    if (shared && (yield* hasManyItems(shared, field)))
+      return { field, before: null, after: null, too_large: true }
   const { left } = budget
   const old = toJson(before?.get(field), budget)
   yield
