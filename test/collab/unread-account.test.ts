@@ -12,6 +12,8 @@ const bounds = { maxAccountUnreadBytes: 12_000_000, maxStalledMs: 1500, keepAliv
 const { service, user } = await serviceOfFile({ bounds: { ...bounds, maxStalledMs: 60_000 } })
 const { service: strict, user: stranger } = await serviceOfFile({ bounds })
 
+const { service: small, user: owner } = await serviceOfFile({ bounds: { maxAccountUnreadBytes: 1_000_000 } })
+
 const streamOf = ({ socket }: RawClient) => (socket as unknown as { _socket: Socket })._socket
 const newBoard = async (owner = user): Promise<string> =>
   (await owner.api.post('/boards', { name: 'Unread' })).body.board.id
@@ -67,6 +69,17 @@ test('[X62] a state that many sockets of an account have not read counts once', 
   expect(service.counts().sockets).toBe(13)
   for (const { socket } of [writer, ...readers]) socket.terminate()
   await everybodyGone(service)
+}, 60_000)
+
+test('[X90] a board that is larger than the bound is not cut off', async () => {
+  const { writer, readers } = await stuck(await newBoard(owner), owner, small, 1)
+  await until(() => small.counts().unreadBytes > 4_000_000, 'much is unread', 20_000)
+  await delay(500)
+  expect(small.counts().sockets).toBe(2)
+  streamOf(readers[0]!).resume()
+  await until(() => small.counts().unreadBytes === 0, 'it is read', 20_000)
+  for (const { socket } of [writer, ...readers]) socket.terminate()
+  await everybodyGone(small)
 }, 60_000)
 
 test('[X62] who reads nothing is closed although it sends, who reads slowly stays', async () => {
