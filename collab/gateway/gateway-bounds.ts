@@ -25,7 +25,7 @@ export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds,
   keepAliveMs: number
   /** A socket from which nothing came for this time is closed. */
   silentMs: number
-  /** Time within which a client has to read a past state. */
+  /** Time within which a client has to read a past state, or 4 MB of a larger one. */
   readPastWithinMs: number
   maxSocketsPerBoard: number
   /** Sockets of one account on one board. */

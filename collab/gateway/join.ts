@@ -13,8 +13,10 @@ const maxClientBytes = 16
 
 /** Encoding this many bytes of a document costs as much as one more question, */
 const encodedBytesPerQuestion = 64 * 1024
-/** and so does sending this many bytes that are encoded already. */
+/** and so does sending this many bytes that are encoded already, */
 const sentBytesPerQuestion = 1024 * 1024
+/** and comparing the state vectors of this many clients. */
+const clientsPerQuestion = 4096
 
 /** A client that lacks more of a document than this share gets all of it: those bytes are encoded once for all. */
 const maxOwnShare = 1 / 2
@@ -46,7 +48,8 @@ export async function answerJoin(
   const estimate = isOwn
     ? (share * sizeBytes) / encodedBytesPerQuestion
     : sizeBytes / (shared.isEncoded ? sentBytesPerQuestion : encodedBytesPerQuestion)
-  queries.spend(1 + estimate)
+  const clients = Math.max(known.size, document.store.clients.size)
+  queries.spend(1 + clients / clientsPerQuestion + estimate)
   const { base, tail, encodedBytes } = await shared.missing(
     isOwn ? known : new Map(),
     estimateFactor * share * sizeBytes + spareBytes,

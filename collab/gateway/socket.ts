@@ -99,9 +99,13 @@ export class EditorSocket implements Canvas, Reader {
     return this.unreadBytes - this.#largeBytes
   }
 
-  /** Counts what is unread for an account. The first one that authenticates on the socket pays. */
+  /** Counts what is unread for an account: the one that authenticated last, as its rates are in use. */
   payFor(unread: Unread): void {
-    this.#unread ??= unread
+    if (unread === this.#unread) return
+    this.#stopPaying()
+    for (const [large, times] of this.#large) for (let time = 0; time < times; time++) unread.hold(large)
+    this.#unread = unread
+    this.#isCounted = this.#unread.wrote(this)
   }
 
   get readyState(): number {
@@ -266,10 +270,14 @@ export class EditorSocket implements Canvas, Reader {
 
   /** Called when the socket has ended: its bytes take no more memory. */
   gone(): void {
-    for (const [large, times] of this.#large)
-      for (let time = 0; time < times; time++) this.#unread?.release(large)
+    this.#stopPaying()
     this.#large.clear()
     this.#largeBytes = 0
+  }
+
+  #stopPaying(): void {
+    for (const [large, times] of this.#large)
+      for (let time = 0; time < times; time++) this.#unread?.release(large)
     this.#unread?.leave(this)
     this.#unread = null
   }

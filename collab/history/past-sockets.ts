@@ -23,7 +23,6 @@ import {
   tokenIn,
   type Frame,
 } from '../gateway/protocol.ts'
-import type { EditorSocket } from '../gateway/socket.ts'
 import type { PastView } from '../gateway/socket-reader.ts'
 
 /** Reads a board as it was. The rights are those of `as_of` in the API. */
@@ -46,6 +45,8 @@ export interface PastSocketsOptions {
 const most = { socketsOfAccount: 20, boardsOfSocket: 10 }
 /** How often the service looks whether a client has read. */
 const lookMs = 50
+/** A client has `readPastWithinMs` for each part of this size, as a phone may read no more than 0.5 Mbit/s. */
+const partBytes = 4 * 1024 * 1024
 
 export class PastSockets implements PastView {
   readonly #options: PastSocketsOptions
@@ -139,17 +140,13 @@ export class PastSockets implements PastView {
     const state = await read(asOf!)
     if (!isOpen()) return
     socket.sendShared(syncHead(address, syncStep.missing, state.byteLength), state)
-    const deadline = performance.now() + this.#options.bounds.readPastWithinMs
+    const { readPastWithinMs } = this.#options.bounds
+    const deadline = performance.now() + readPastWithinMs * Math.max(1, state.byteLength / partBytes)
     while (socket.unreadBytes > 0 && isOpen()) {
-      if (performance.now() > deadline) cutOff(socket)
+      if (performance.now() > deadline) socket.closeAsSlow()
       else await delay(lookMs)
     }
   }
-}
-
-function cutOff(socket: EditorSocket): void {
-  socket.close(closeCodes.tooSlow.code, closeCodes.tooSlow.reason)
-  socket.terminate() // the close frame would wait behind the unread data
 }
 
 class Refused extends Error {

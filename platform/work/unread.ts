@@ -16,6 +16,8 @@ export interface Reader {
 
 /** A socket with fewer unread bytes is not counted. So ordinary writes cost one comparison. */
 export const countedBytes = 64 * 1024
+/** Sockets are closed until this share of the bound is left. */
+const shareLeft = 7 / 8
 
 export class Unread {
   readonly #maxBytes: number
@@ -24,7 +26,10 @@ export class Unread {
   /** How many times each large buffer is unread. */
   readonly #large = new Map<Uint8Array, number>()
   #bytes = 0
+  /** The largest of them since the last moment when none was unread. */
+  #largest = 0
 
+  /** @param maxBytes most bytes besides the largest buffer: a board may exceed the bound, and is sent in one buffer */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -40,16 +45,18 @@ export class Unread {
    */
   wrote(reader: Reader): boolean {
     this.#count(reader)
-    if (this.#bytes > this.#maxBytes) this.#closeSlowest()
+    if (this.#bytes > this.#maxBytes + this.#largest) this.#closeSlowest()
     return this.#readers.has(reader)
   }
 
+  /** Leaves some room. Otherwise each of the next writes would count all sockets again. */
   #closeSlowest(): void {
     for (const one of [...this.#readers.keys()]) this.#count(one)
-    while (this.#bytes > this.#maxBytes && this.#readers.size > 0) {
-      const slowest = [...this.#readers.keys()].reduce((a, b) => (b.behindMs > a.behindMs ? b : a))
-      this.leave(slowest)
-      slowest.closeAsSlow()
+    const behind = [...this.#readers.keys()].map((reader) => ({ reader, behindMs: reader.behindMs }))
+    for (const { reader } of behind.sort((a, b) => b.behindMs - a.behindMs)) {
+      if (this.#bytes <= this.#maxBytes * shareLeft + this.#largest) return
+      this.leave(reader)
+      reader.closeAsSlow()
     }
   }
 
@@ -70,11 +77,13 @@ export class Unread {
     const times = this.#large.get(large) ?? 0
     if (times === 0) this.#bytes += large.byteLength
     this.#large.set(large, times + 1)
+    this.#largest = Math.max(this.#largest, large.byteLength)
   }
 
   release(large: Uint8Array): void {
     const times = this.#large.get(large) ?? 0
     if (times > 1) this.#large.set(large, times - 1)
     else if (this.#large.delete(large)) this.#bytes -= large.byteLength
+    if (this.#large.size === 0) this.#largest = 0
   }
 }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cardUpdates } from '../hostile/attacks/updates.ts'
+import { item } from '../support/crafted-updates.ts'
 import { until } from '../support/editor.ts'
 import { authFrame, connect, enter, syncFrame, type RawClient } from '../support/raw-client.ts'
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
@@ -153,6 +155,42 @@ test('[X61] joins are charged by what is encoded for them, and those that lack n
   writer.socket.terminate()
   await everybodyGone(service)
 }, 60_000)
+
+test('[X91] a question about a board of many clients is charged for each of them', async () => {
+  const boardId: string = (await user.api.post('/boards', { name: 'Clients' })).body.board.id
+  const writer = await enter(service.url, { boardId, token: user.token })
+  const update = ofClients(20_000)
+  writer.update(update)
+  await until(() => writer.acknowledgements.length === 1, 'it is saved', 20_000)
+  const vector = Y.encodeStateVectorFromUpdate(update)
+  const guest = await service.user()
+  await service.share(boardId, guest, 'viewer')
+  const { client } = await join(boardId, { reads: true, vector, token: guest.token })
+  let answered = 0
+  client.socket.on('message', (data: Buffer) => (answered += isAnswer(data, boardId) ? 1 : 0))
+  const beganAt = performance.now()
+  const count = 80
+  for (let n = 1; n < count; n++) client.send(syncFrame(boardId, 0, vector))
+  await until(() => answered >= count, 'they are answered', 25_000)
+  // 20,000 clients cost about 5 questions, of which an account has 200, then 50 a second.
+  expect(performance.now() - beganAt).toBeGreaterThan(1000 * ((5 * count - 200) / 50))
+  for (const one of [client, writer]) one.socket.terminate()
+  await everybodyGone(service)
+}, 60_000)
+
+/** An update with an entry of each of so many clients. */
+function ofClients(count: number): Uint8Array {
+  const encoder = new Y.UpdateEncoderV1()
+  encoding.writeVarUint(encoder.restEncoder, count)
+  for (let client = count; client > 0; client--) {
+    encoding.writeVarUint(encoder.restEncoder, 1)
+    encoder.writeClient(client)
+    encoding.writeVarUint(encoder.restEncoder, 0)
+    item(client, 0, 'filler', String(client), new Y.ContentAny([1])).write(encoder, 0)
+  }
+  encoding.writeVarUint(encoder.restEncoder, 0)
+  return encoder.toUint8Array()
+}
 
 /** Whether a frame is an answer to a state vector: SyncStep2. */
 function isAnswer(data: Buffer, address: string): boolean {

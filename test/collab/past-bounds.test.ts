@@ -1,4 +1,5 @@
 /** Bounds of the sockets at `/collab?as_of=`. */
+import type { Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
@@ -8,7 +9,7 @@ import { authFrame, connect, enter, syncFrame, type, updateFrame } from '../supp
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 
 const { service, user } = await serviceOfFile({
-  bounds: { maxStrangersPerAddress: 5, readPastWithinMs: 3000 },
+  bounds: { maxStrangersPerAddress: 5, readPastWithinMs: 1500 },
 })
 
 afterEach(() => everybodyGone(service))
@@ -64,7 +65,7 @@ async function largeBoard() {
 }
 
 test(
-  '[X85] one past state waits on a socket until it is read, and two of an account',
+  '[X85] [X93] one past state waits on a socket until it is read, and two of an account; a slow reader gets it',
   { timeout: 60_000 },
   async () => {
     const { id, moment } = await largeBoard()
@@ -99,5 +100,30 @@ test(
       await until(() => reader.received(type.sync).length === n, 'it is sent', 20_000)
     }
     expect(reader.documentOf(id).getMap('filler').size).toBe(3)
+    reader.socket.terminate()
+    await everybodyGone(service)
+    // Another one reads slowly: 1 MB at a time.
+    const slow = await connectToPast(moment)
+    slow.send(authFrame(id, user.token))
+    await until(() => slow.received(type.auth).length === 1, 'it is open')
+    const stream = (slow.socket as unknown as { _socket: Socket })._socket
+    let left = 0
+    stream.on('data', ({ byteLength }: Buffer) => {
+      left -= byteLength
+      if (left <= 0) stream.pause()
+    })
+    const reading = setInterval(() => {
+      left = 1_000_000
+      stream.resume()
+    }, 200)
+    const since = performance.now()
+    slow.send(question(id))
+    await until(() => service.counts().unreadBytes > 0, 'it is being sent')
+    await until(() => service.counts().unreadBytes === 0, 'it is read', 20_000)
+    clearInterval(reading)
+    stream.removeAllListeners('data')
+    expect(performance.now() - since).toBeGreaterThan(1500)
+    expect(service.counts().sockets).toBe(1)
+    expect(slow.closed).toBeNull()
   },
 )

@@ -5,12 +5,14 @@ import * as Y from 'yjs'
 import { stateFrame } from '../hostile/attacks/frames.ts'
 import { cardUpdates } from '../hostile/attacks/updates.ts'
 import { until } from '../support/editor.ts'
-import { enter, syncFrame, type RawClient } from '../support/raw-client.ts'
+import { authFrame, enter, frame, syncFrame, type, type RawClient } from '../support/raw-client.ts'
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 
 const bounds = { maxAccountUnreadBytes: 12_000_000, maxStalledMs: 1500, keepAliveMs: 300 }
 const { service, user } = await serviceOfFile({ bounds: { ...bounds, maxStalledMs: 60_000 } })
 const { service: strict, user: stranger } = await serviceOfFile({ bounds })
+
+const { service: small, user: owner } = await serviceOfFile({ bounds: { maxAccountUnreadBytes: 1_000_000 } })
 
 const streamOf = ({ socket }: RawClient) => (socket as unknown as { _socket: Socket })._socket
 const newBoard = async (owner = user): Promise<string> =>
@@ -59,6 +61,37 @@ async function stuck(boardId: string, owner: typeof user, node: typeof service, 
   return { writer, readers }
 }
 
+test('[X92] an account is bounded also on sockets where another one authenticated first', async () => {
+  const boardId = await newBoard()
+  const other = await service.user()
+  const decoy = (await other.api.post('/boards', { name: 'Decoy' })).body.board.id
+  const writer = await enter(service.url, { boardId, token: user.token })
+  const readers: RawClient[] = []
+  for (let n = 0; n < 24; n++) {
+    if (n % 6 === 0) await delay(500) // what is kept about an account without sockets is forgotten
+    const reader = await enter(service.url, { boardId: decoy, token: other.token })
+    reader.send(authFrame(boardId, user.token))
+    await until(() => reader.received(type.auth).length === 2, 'it has both boards')
+    reader.send(frame(decoy, type.close))
+    await until(() => service.counts().connections === n + 2, 'the first one is closed')
+    streamOf(reader).pause()
+    readers.push(reader)
+  }
+  const document = new Y.Doc()
+  document.on('update', (update: Uint8Array) => writer.update(update))
+  let most = 0
+  for (let n = 0; n < 1000; n++) {
+    document.getMap('junk').set('text', String(n).padEnd(10_000, 'x'))
+    await until(() => writer.acknowledgements.length === n + 1, 'it is saved')
+    most = Math.max(most, service.counts().unreadBytes)
+  }
+  expect(most).toBeGreaterThan(bounds.maxAccountUnreadBytes / 2)
+  expect(most).toBeLessThan(2 * bounds.maxAccountUnreadBytes)
+  expect(writer.closed).toBeNull()
+  for (const { socket } of [writer, ...readers]) socket.terminate()
+  await everybodyGone(service)
+}, 60_000)
+
 test('[X62] a state that many sockets of an account have not read counts once', async () => {
   const { writer, readers } = await stuck(await newBoard(), user, service, 12)
   const isMuch = () => service.counts().unreadBytes > 3 * bounds.maxAccountUnreadBytes
@@ -67,6 +100,17 @@ test('[X62] a state that many sockets of an account have not read counts once', 
   expect(service.counts().sockets).toBe(13)
   for (const { socket } of [writer, ...readers]) socket.terminate()
   await everybodyGone(service)
+}, 60_000)
+
+test('[X90] a board that is larger than the bound is not cut off', async () => {
+  const { writer, readers } = await stuck(await newBoard(owner), owner, small, 1)
+  await until(() => small.counts().unreadBytes > 4_000_000, 'much is unread', 20_000)
+  await delay(500)
+  expect(small.counts().sockets).toBe(2)
+  streamOf(readers[0]!).resume()
+  await until(() => small.counts().unreadBytes === 0, 'it is read', 20_000)
+  for (const { socket } of [writer, ...readers]) socket.terminate()
+  await everybodyGone(small)
 }, 60_000)
 
 test('[X62] who reads nothing is closed although it sends, who reads slowly stays', async () => {
