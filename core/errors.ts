@@ -55,6 +55,7 @@ export const closeCodes = {
   tooBig: { code: 1009, reason: 'message too big' },
   restart: { code: 1012, reason: 'service restart' },
   tryLater: { code: 1013, reason: 'try again later' },
+  noMemory: { code: 1013, reason: 'the open boards of this account take too much memory' },
   tooMany: { code: 1013, reason: 'too many sockets' },
   /** Too much came before a board was open. Hocuspocus' own code for frames that it can't queue. */
   tooEarly: { code: 4205, reason: 'Reset Connection' },

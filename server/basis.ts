@@ -5,6 +5,7 @@ import { openSessionTokens } from '../api/sessions/session-tokens.ts'
 import { openSessions } from '../api/sign-in/session.ts'
 import type { FileRead } from '../api/http/route.ts'
 import type { LoadBounds } from '../collab/documents/load.ts'
+import type { MemoryBounds } from '../collab/documents/memory.ts'
 import type { StreamBounds } from '../collab/events/event-streams.ts'
 import type { JournalBounds } from '../collab/events/journal-reader.ts'
 import type { GatewayBounds } from '../collab/gateway/gateway-bounds.ts'
@@ -38,6 +39,7 @@ export interface ComposeOptions {
   compactRows?: number
   compactMs?: number
   loading?: Partial<LoadBounds>
+  memory?: Partial<MemoryBounds>
   bounds?: Partial<GatewayBounds>
   eventStreams?: Partial<StreamBounds & JournalBounds>
   /** Time within which a client must send the headers of a request. */

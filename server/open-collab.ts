@@ -11,6 +11,7 @@ import { EventStreams } from '../collab/events/event-streams.ts'
 import { JournalReader } from '../collab/events/journal-reader.ts'
 import { Documents } from '../collab/documents/documents.ts'
 import { LogLoader } from '../collab/documents/load.ts'
+import { defaultMemoryBounds } from '../collab/documents/memory.ts'
 import { Nodes } from '../collab/documents/nodes.ts'
 import { Gateway } from '../collab/gateway/gateway.ts'
 import { defaultBounds } from '../collab/gateway/gateway-bounds.ts'
@@ -66,6 +67,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   const loader = new LogLoader(pool, options.loading)
   const documents = new Documents({
     ...{ database, queue, loader, log, clock, warmBytes: config.warmDocumentBytes },
+    memory: { ...defaultMemoryBounds(), ...options.memory },
   })
   const bus = openBus({ database, redisUrl: config.redisUrl, log })
   const nodes = new Nodes({

@@ -40,7 +40,12 @@ export async function captureBoard(
   )
   if ('cards' in found) return found
   const { base, tail } = found
-  return inTurns(readWhole(await live.documents.open(tail ? [base, tail] : [base], account), raw))
+  const copy = await live.documents.open(tail ? [base, tail] : [base], account)
+  try {
+    return await inTurns(readWhole(copy, raw))
+  } finally {
+    copy.destroy()
+  }
 }
 
 /** @returns null when the document changes before all of it is read */

@@ -21,6 +21,23 @@ import { cardsToCreate, isPlaced, type NewCard } from '../canvas/new-cards.ts'
 import { cardTimes, catchUp, presentAll, presentWritten, type PresentedCard } from './read.ts'
 import { sourcesIn } from './sources.ts'
 
+interface CreateRequest {
+  account: string
+  boardId: string
+  cards: NewCard[]
+  layout?: LayoutName | undefined
+  /** With a layout: cards with both coordinates keep them, and only the others are arranged. */
+  keepsPlaced?: boolean
+  /** Returns what to store with the commit, given the cards' ids; see `BuiltWrite.made`. */
+  remember?(ids: string[]): Made[]
+  files?: NamedFiles
+  /**
+   * Keys of `urlSource` and `identifierSource`. The write is refused with `conflict` when a card of the board has one
+   * of these sources.
+   */
+  newSources?: ReadonlySet<string>
+}
+
 /**
  * Creates cards. With a layout, all of them are arranged as one block in free space. Without one, cards that lack a
  * coordinate are placed in free space one by one; a given coordinate is kept. Cards that need no data of the board are
@@ -28,22 +45,15 @@ import { sourcesIn } from './sources.ts'
  */
 export async function createCards(
   live: LiveBoards,
-  request: {
-    account: string
-    boardId: string
-    cards: NewCard[]
-    layout?: LayoutName | undefined
-    /** With a layout: cards with both coordinates keep them, and only the others are arranged. */
-    keepsPlaced?: boolean
-    /** Returns what to store with the commit, given the cards' ids; see `BuiltWrite.made`. */
-    remember?(ids: string[]): Made[]
-    files?: NamedFiles
-    /**
-     * Keys of `urlSource` and `identifierSource`. The write is refused with `conflict` when a card of the board has one
-     * of these sources.
-     */
-    newSources?: ReadonlySet<string>
-  },
+  request: CreateRequest,
+): Promise<{ cards: PresentedCard[]; live: boolean }> {
+  return live.documents.withCopies(request.account, (open) => create(live, request, open))
+}
+
+async function create(
+  live: LiveBoards,
+  request: CreateRequest,
+  open: (state: Uint8Array) => Promise<Y.Doc>,
 ): Promise<{ cards: PresentedCard[]; live: boolean }> {
   const { boardId, account, layout, keepsPlaced = !layout, newSources } = request
   const placed = keepsPlaced && request.cards.every(({ change }) => isPlaced(change))
@@ -51,7 +61,7 @@ export async function createCards(
   if (!placed || identified || request.cards.some(({ change }) => change.group_id))
     await requireWritable(live.database, account, boardId)
   if (identified) await indexEdits(live, boardId)
-  const cards = await cardsToCreate(request.cards, (state) => live.documents.open([state], account))
+  const cards = await cardsToCreate(request.cards, open)
   const groups = [...new Set(cards.flatMap((card) => groupNamedBy(card) ?? []))]
   let created: VersionedCard[] = []
 

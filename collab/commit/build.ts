@@ -126,7 +126,7 @@ export function itemsOf({ write, parts }: Building, built: BuiltWrite[], quota: 
   })
 }
 
-/** Reserves storage for a write that makes cards or groups larger. */
+/** Reserves storage for a write that makes cards or groups larger. Its document must have room in memory, too. */
 export function writeItem(
   write: PendingWrite,
   { queue, head, seen }: Part,
@@ -135,9 +135,11 @@ export function writeItem(
 ): WriteItem {
   const { updates, used, grows } = built
   const bytes = grows > 0 ? bytesOf(updates) : 0
-  const isFull = grows > 0 && !quota.take(queue.boardId, bytes)
+  const hasMemory = grows <= 0 || queue.document?.hasRoom !== false
+  if (!hasMemory && !write.isPair) return unbuilt(queue, write, 'memory')
+  const full = grows > 0 && !quota.take(queue.boardId, bytes) ? 'storage' : null
   // A pair is sent nevertheless. It succeeds when one owner has both boards.
-  if (isFull && !write.isPair) return unbuilt(queue, write, 'full')
+  if (full && !write.isPair) return unbuilt(queue, write, full)
   const clock = used > 0 ? head.apiClock : null
   return {
     kind: 'write',
@@ -147,7 +149,7 @@ export function writeItem(
     built,
     clock,
     seen,
-    reservedBytes: isFull ? 0 : bytes,
-    isFull,
+    reservedBytes: full ? 0 : bytes,
+    full,
   }
 }

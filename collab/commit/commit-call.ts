@@ -120,7 +120,7 @@ export function* encodeCall(
               ? { ...write.operation, made: built.made.map(encodeMade) }
               : write.operation,
           room: built && built.grows > 0 ? { bytes: at.blob_bytes, ...documentBytes } : undefined,
-          is_full: item.isFull || undefined,
+          is_full: item.full !== null || undefined,
           files: built?.files?.length ? { keys: built.files, ...storageBytes } : undefined,
         }
       }

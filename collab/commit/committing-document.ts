@@ -21,6 +21,8 @@ export interface CommittingDocument {
   readonly appliedSeq: number
   /** Whether it contains all known commits; otherwise it is catching up. */
   readonly current: boolean
+  /** Whether it may become larger. */
+  readonly hasRoom: boolean
   /** The index rows of cards and groups that edits changed; null when no change before `wantedAt` is left to write. */
   project(wantedAt: number): FlushRows | null
   /**

@@ -39,11 +39,13 @@ export interface WriteItem extends ItemOfQueue {
   /** Bytes that are reserved for it in the owner's document storage. */
   reservedBytes: number
   /**
-   * Whether the owner's storage had too little room. Then the commit refuses the write with `full`, unless the account
+   * Where the owner has too little room; null: nowhere. Then the commit refuses the write with `full`, unless the account
    * may not write at all.
    */
-  isFull: boolean
+  full: Full | null
 }
+
+export type Full = 'storage' | 'memory'
 
 export type BatchItem = EditItem | WriteItem | FlushItem
 
@@ -56,9 +58,9 @@ const noClock = -1
  * - `probe`: the head of its board is not known. The commit refuses it, or returns the head so that it can be built.
  * - `full`: the owner's storage has too little room for it. The commit refuses it.
  */
-export function unbuilt(queue: BoardQueue, write: PendingWrite, why: 'probe' | 'full'): WriteItem {
-  const isFull = why === 'full'
-  const clock = isFull ? null : noClock
+export function unbuilt(queue: BoardQueue, write: PendingWrite, why: 'probe' | Full): WriteItem {
+  const full = why === 'probe' ? null : why
+  const clock = full ? null : noClock
   return {
     kind: 'write',
     queue,
@@ -68,7 +70,7 @@ export function unbuilt(queue: BoardQueue, write: PendingWrite, why: 'probe' | '
     clock,
     seen: null,
     reservedBytes: 0,
-    isFull,
+    full,
   }
 }
 

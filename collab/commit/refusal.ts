@@ -19,7 +19,7 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
     case 'limit':
       return tooManyCards(cap, Number(detail), item.built?.adds ?? 0)
     case 'full':
-      return new DocumentsFull()
+      return item.full === 'memory' ? new NoMemory() : new DocumentsFull()
     case 'guest':
       return guestIsFull(where)
     case 'storage': {
@@ -45,6 +45,15 @@ export class DocumentsFull extends ServiceError {
     super(
       'limit_reached',
       `The document storage of the board's owner is full, and this change adds to it. Shorter cards make room within minutes; deleted cards and boards do when they are purged, after ${limits.trashDays} days. The owner finds the figures in GET /me, in \`documents\`.`,
+    )
+  }
+}
+
+export class NoMemory extends ServiceError {
+  constructor() {
+    super(
+      'session_unavailable',
+      'The open boards of this account take as much memory as one account may have. Close a large board and try again, or make this board smaller.',
     )
   }
 }

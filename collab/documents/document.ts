@@ -14,10 +14,12 @@ import type { CommitQueue } from '../commit/commit.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
+import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
 import { ownBuffers, tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
+import { weigh } from '../updates/weight.ts'
 import { FanOut } from './fan-out.ts'
 import { SharedState } from './shared-state.ts'
 import { Unindexed } from './unindexed.ts'
@@ -26,6 +28,7 @@ export interface DocumentContext {
   database: Database
   queue: CommitQueue
   loader: LogLoader
+  memory: DocumentMemory
   log: Logger
 }
 
@@ -87,6 +90,7 @@ export class BoardDocument implements CommittingDocument {
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
     limitCleanup(document)
+    weigh(document)
     clearLater(document, { run: (steps) => inTurns(steps).catch(this.#clearFailed) })
   }
 
@@ -131,6 +135,11 @@ export class BoardDocument implements CommittingDocument {
   /** A measure of its size: bytes of snapshot and log when it was loaded, plus the bytes applied since. */
   get sizeBytes(): number {
     return this.#sizeBytes
+  }
+
+  /** Whether it may become larger: its account has room in memory. */
+  get hasRoom(): boolean {
+    return this.#context.memory.hasRoom(this.document)
   }
 
   /** Sets the size after merging. Much of the data since the loading has been overwritten. */
@@ -356,7 +365,10 @@ export class BoardDocument implements CommittingDocument {
       this.gone()
       throw new Error('The board does not exist.')
     }
-    const { updates, snapshot, ownerId, ...head } = found
+    const { updates, snapshot, ownerId, isPro, ...head } = found
+    const { memory, loader } = this.#context
+    memory.knows(ownerId, isPro)
+    memory.count(this.document, ownerId)
     const origin: LogOrigin = {
       source: 'local',
       skipStoreHooks: false,
@@ -364,7 +376,10 @@ export class BoardDocument implements CommittingDocument {
       indexed: nothingIndexed,
     }
     const how = { account: ownerId, origin, failed: this.#applyFailed, transfer: ownBuffers(found) }
-    this.merged(await this.#context.loader.apply(this.document, { snapshot, updates }, how))
+    // What is committed elsewhere is applied in any case: a document that is shown must be current.
+    const opening = { ...how, requireRoom: () => memory.requireRoom(this.document) }
+    const isOpening = this.#state.kind === 'loading'
+    this.merged(await loader.apply(this.document, { snapshot, updates }, isOpening ? opening : how))
     this.#sizeBytes = head.snapshotBytes + head.logBytes
     this.#reached(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)

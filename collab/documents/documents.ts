@@ -8,14 +8,16 @@ import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
+import { DocumentMemory, type MemoryBounds } from './memory.ts'
 import { isFromLog } from './origin.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater, cleared } from '../updates/clear.ts'
 
-export interface DocumentsOptions extends DocumentContext {
+export interface DocumentsOptions extends Omit<DocumentContext, 'memory'> {
   clock: Clock
+  memory: MemoryBounds
   /** Total size above which documents that nobody has open are dropped early, in encoded bytes. */
   warmBytes: number
 }
@@ -33,6 +35,8 @@ export interface Lease {
 export interface DocumentsCounts {
   documents: number
   sizeBytes: number
+  /** What they and their copies take in memory, by an estimate. */
+  memoryBytes: number
   /** The most rows that the log of one of them has after its snapshot. */
   logRows: number
   /** The age of the oldest change that is not in the card index. */
@@ -57,6 +61,7 @@ const openBySystem = { isAuthenticated: true, readOnly: false }
 
 export class Documents {
   readonly #options: DocumentsOptions
+  readonly #memory: DocumentMemory
   readonly #boards = new Map<string, BoardDocument>()
   #hocuspocus: Hocuspocus | null = null
   /** Boards whose document took too long to load, with the time until which they are refused. */
@@ -67,6 +72,7 @@ export class Documents {
 
   constructor(options: DocumentsOptions) {
     this.#options = options
+    this.#memory = new DocumentMemory(options.memory)
   }
 
   /** Sets the Hocuspocus instance. It and this class need each other, so the gateway sets it after creating both. */
@@ -86,7 +92,7 @@ export class Documents {
 
   /** All but the number are as of the last sweep, at most two seconds ago: it looks at each document anyway. */
   counts(): DocumentsCounts {
-    return { documents: this.#boards.size, ...this.#swept }
+    return { documents: this.#boards.size, memoryBytes: this.#memory.totalBytes, ...this.#swept }
   }
 
   /**
@@ -95,7 +101,8 @@ export class Documents {
    */
   async load(boardId: string, document: Document): Promise<void> {
     const { clock, log, queue } = this.#options
-    const board = new BoardDocument(boardId, document, queue.board(boardId), this.#options)
+    const context = { ...this.#options, memory: this.#memory }
+    const board = new BoardDocument(boardId, document, queue.board(boardId), context)
     try {
       if ((this.#tooCostly.get(boardId) ?? 0) > clock.now()) throw tooCostly()
       this.#tooCostly.delete(boardId)
@@ -182,7 +189,8 @@ export class Documents {
    * may use the same bytes: joins share a board's state, and an update may still wait for its commit.
    *
    * @param updates the state, as updates in their order
-   * @param account whose turn it takes
+   * @param account whose turn and whose memory it takes
+   * @returns a copy that counts until it is destroyed
    * @throws ServiceError `session_unavailable`
    */
   open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
@@ -204,6 +212,24 @@ export class Documents {
     )
   }
 
+  /** Opens copies for `work`, and destroys them afterwards. */
+  async withCopies<T>(
+    account: string,
+    work: (open: (state: Uint8Array) => Promise<Y.Doc>) => Promise<T>,
+  ): Promise<T> {
+    const copies: Y.Doc[] = []
+    const open = async (state: Uint8Array) => {
+      const copy = await this.open([state], account)
+      copies.push(copy)
+      return copy
+    }
+    try {
+      return await work(open)
+    } finally {
+      for (const copy of copies) copy.destroy()
+    }
+  }
+
   async #fill(
     apply: (copy: Y.Doc, options: ApplyLogOptions) => Promise<unknown>,
     account: string,
@@ -211,13 +237,16 @@ export class Documents {
     const copy = new Y.Doc()
     limitCleanup(copy)
     clearLater(copy)
+    this.#memory.count(copy, account)
+    const requireRoom = () => this.#memory.requireRoom(copy)
     const failed = (error: unknown) => {
       throw error
     }
     try {
-      await apply(copy, { account, origin: null, failed })
+      await apply(copy, { account, origin: null, failed, requireRoom })
       await cleared(copy)
     } catch (error) {
+      copy.destroy()
       throw isTooCostly(error) ? tooCostly(error) : error
     }
     return copy
@@ -273,6 +302,7 @@ export class Documents {
       if (board.editors > 0) board.use(now)
     }
     this.#swept = swept
+    this.#memory.recount()
     let bytes = swept.sizeBytes
     const idle = boards
       .filter(
@@ -280,7 +310,8 @@ export class Documents {
       )
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     for (const board of idle) {
-      const wanted = now - board.lastUsedAt < idleMs && bytes <= this.#options.warmBytes
+      const isRecent = now - board.lastUsedAt < idleMs
+      const wanted = isRecent && bytes <= this.#options.warmBytes && !this.#memory.isTight(board.document)
       if (wanted && !board.isGone && !board.isDistrusted) continue
       bytes -= board.sizeBytes
       this.#evicting.add(board)

@@ -22,6 +22,8 @@ export interface ApplyLogOptions {
    * loaded would be lost.
    */
   failed(error: unknown): void
+  /** Throws when the document may not become larger. Called before the log is cut, and before each slice. */
+  requireRoom?(): void
   /** Buffers of the log to transfer to a thread instead of copying. Nobody else may use them: see `ownBuffers`. */
   transfer?: ArrayBuffer[]
 }
@@ -64,6 +66,7 @@ export class LogLoader {
     const { cutMs, maxLoadSteps } = this.#bounds
     const meter: Meter = { steps: 0, maxSteps: maxLoadSteps, maxItemSteps: maxLoadSteps, turnSteps: 0 }
     const { snapshot, updates } = log
+    options.requireRoom?.()
     const isSmall =
       updates.every(({ byteLength }) => byteLength <= smallUpdateBytes) &&
       updates.reduce((sum, { byteLength }) => sum + byteLength, snapshot?.byteLength ?? 0) <= smallLogBytes
@@ -112,7 +115,7 @@ export class LogLoader {
     document: Y.Doc,
     parts: Uint8Array[],
     meter: Meter,
-    { account, origin, failed }: ApplyLogOptions,
+    { account, origin, failed, requireRoom }: ApplyLogOptions,
     apply: (part: Uint8Array) => void,
   ): Promise<void> {
     let next = 0
@@ -132,6 +135,7 @@ export class LogLoader {
     }
     while (next < parts.length) {
       await this.slices.run(account, async () => {
+        requireRoom?.()
         Y.transact(document, applySlice, origin, false)
         if (next < parts.length) await immediate()
       })

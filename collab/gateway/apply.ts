@@ -73,6 +73,7 @@ export function applyUpdate(board: BoardDocument, update: Uint8Array, options: A
   const refused = refuseUpdate(document, board.sizeBytes + update.byteLength, decoded, bounds)
   if (refused) return refuse(refused)
   const { structs, ds } = decoded
+  if (structs.length > 0 && !board.hasRoom) return refuse(closeCodes.noMemory)
   const deleteSteps = stepsOfDeletes(document, ds.clients)
   const deleted = countDeleted(document, ds)
   const isLong = (countRanges(ds) > maxRanges && deleteSteps > stepsPerTurn) || isManyDeleted(deleted)

@@ -105,6 +105,8 @@ export interface Tail extends BoardHead {
   workspaceId: string
   /** The account that owns the workspace. */
   ownerId: string
+  /** Whether that account has the tier `pro`. */
+  isPro: boolean
   snapshotSeq: number
   snapshotBytes: number
   /** All updates up to `snapshotSeq`, in V2 encoding; null when the snapshot is not newer than `from`. */
@@ -125,6 +127,7 @@ interface TailRow {
   snapshot: Buffer | null
   workspace_id: string | null
   owner_id: string | null
+  is_pro: boolean | null
   /** Null for a value. */
   head: Omit<BoardHead, 'seq'> | null
   snapshot_seq: number
@@ -149,28 +152,30 @@ export async function tail(
   // A log row may be compressed. So a large one is read whole once (`offset 0` keeps that separate), and then cut.
   const read = (sql: Statement) => sql<TailRow[]>`
     with document as (
-      select d.*, w.owner_id from board_documents d join workspaces w on w.id = d.workspace_id where d.board_id = ${boardId}
+      select d.*, w.owner_id, u.tier = 'pro' as is_pro
+      from board_documents d join workspaces w on w.id = d.workspace_id join users u on u.id = w.owner_id
+      where d.board_id = ${boardId}
     )
-    select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, snapshot_seq,
+    select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, is_pro, snapshot_seq,
       coalesce(length(snapshot), 0) as snapshot_bytes, json_build_object(
         'indexedSeq', indexed_seq, 'apiClient', api_client, 'apiClock', api_clock, 'topZ', top_z,
         'logRows', log_rows, 'logBytes', log_bytes
       ) as head
     from document
     union all
-    select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null
+    select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null, null
     from document, generate_series(0, length(snapshot) - 1, ${pieceBytes}) as at
     where snapshot_seq > ${from}
     union all
     (
-      select u.seq, 0, u.updates, null, null, null, null, null, null
+      select u.seq, 0, u.updates, null, null, null, null, null, null, null
       from document d
       join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
       where length(u.updates) <= ${pieceBytes}
     )
     union all
     (
-      select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null
+      select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null, null
       from document d
       join lateral (
         select l.seq, l.updates || ''::bytea as whole
@@ -190,6 +195,7 @@ export async function tail(
   return {
     workspaceId: board.workspace_id,
     ownerId: board.owner_id,
+    isPro: board.is_pro === true,
     seq,
     ...head,
     snapshotSeq,

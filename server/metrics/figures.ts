@@ -79,6 +79,11 @@ const documents = ({ documents, queue }: FigureSources): Figure[] => [
   ),
   gauge('corkboard_documents_bytes', 'Their encoded size.', () => documents.counts().sizeBytes),
   gauge(
+    'corkboard_documents_memory_bytes',
+    'What they and copies of them take in memory, by an estimate.',
+    () => documents.counts().memoryBytes,
+  ),
+  gauge(
     'corkboard_log_rows',
     'Log rows after the snapshot: the most of any board in memory.',
     () => documents.counts().logRows,

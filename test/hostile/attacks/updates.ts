@@ -222,3 +222,16 @@ export function stateVector(clients: number): Uint8Array {
   }
   return encoding.toUint8Array(encoder)
 }
+
+/** Empty maps in one list, which take much more memory than bytes. */
+export function emptyMaps(updates: number, mapsEach: number): Uint8Array[] {
+  return Array.from({ length: updates }, (_, at) => {
+    const first = at * mapsEach
+    const maps = Array.from({ length: mapsEach }, (_, n) => {
+      const clock = first + n
+      const place = clock === 0 ? { parent: 'maps' } : { origin: Y.createID(1, clock - 1) }
+      return item(1, clock, new Y.ContentType(new Y.Map() as Y.ContentType['type']), place)
+    })
+    return handMade([[1, maps]])
+  })
+}

@@ -9,6 +9,7 @@ import {
   cardsAndDeletion,
   deleteBomb,
   deletesOfStrangers,
+  emptyMaps,
   manySiblings,
   nested,
   richCard,
@@ -134,6 +135,37 @@ export const yjsAttacks: Attack[] = [
     (attempt) => richCard(attempt.size(300_000, 30_000)),
   ),
   update('yjs-8m', 'one update of 8 MB', () => [deleteBomb(2_600_000)]),
+  update('yjs-maps', '4 million empty maps', (attempt) => emptyMaps(attempt.size(40, 2), 100_000), {
+    expects: [...taken, 'close 1013 the open boards of this account take too much memory'],
+  }),
+  {
+    name: 'yjs-maps-boards',
+    point: 3,
+    sends: '16 boards with 200,000 empty maps each, which are all open while their past is read',
+    expects: [
+      '200',
+      '503',
+      'open',
+      'close 1013 try again later',
+      'close 1013 the open boards of this account take too much memory',
+    ],
+    leavesData: true,
+    async prepare(attempt) {
+      const updates = emptyMaps(2, attempt.size(100_000, 10_000))
+      const boards = await Promise.all(Array.from({ length: 16 }, (_, n) => attempt.newBoard(`Maps ${n}`)))
+      return async () => {
+        const sockets = []
+        for (const boardId of boards) {
+          const socket = await attempt.enter(undefined, boardId)
+          for (const update of updates) socket.update(update)
+          sockets.push(socket)
+        }
+        const pasts = boards.map((id) => `/boards/${id}/cards?as_of=${new Date().toISOString()}`)
+        await attempt.times(2 * boards.length, (n) => attempt.send('GET', pasts[n % boards.length]!))
+        for (const socket of sockets) attempt.stillThere(socket)
+      }
+    },
+  },
   {
     name: 'yjs-load',
     point: 3,
