@@ -97,6 +97,13 @@ const moves: Move[] = [
     },
   },
   {
+    metric: 'corkboard_documents_memory_bytes',
+    async act() {
+      await write({ body: 'long '.repeat(1000) })
+      here.live.documents.sweep()
+    },
+  },
+  {
     metric: 'corkboard_log_rows',
     async act() {
       for (let n = 0; n < 10; n++) await write()
