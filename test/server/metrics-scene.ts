@@ -3,13 +3,13 @@ import { afterAll, expect } from 'vitest'
 import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import { makeBoard, succeeded } from '../api/board.ts'
-import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
+import { leaveAll, openEditor, type Editor } from '../support/editor.ts'
 import { costlyUpdates } from '../support/crafted-updates.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { lockBoard } from '../support/held-lock.ts'
 import { scrape } from '../support/metrics.ts'
-import { authFrame, connect, disconnectAll } from '../support/raw-client.ts'
+import { disconnectAll, enter } from '../support/raw-client.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { swallowingProxy } from '../support/swallowing-proxy.ts'
@@ -98,9 +98,7 @@ export async function costlyUpdate(): Promise<() => Promise<void>> {
 
 /** A canvas whose client does not answer the close frame. */
 export async function hangUp(): Promise<() => void> {
-  const client = await connect(here.homeUrl)
-  client.send(authFrame(board.id, user.token))
-  await until(() => here.gateway.counts().connections === 1, 'the canvas is open')
+  const client = await enter(here.homeUrl, { boardId: board.id, token: user.token })
   client.socket.pause()
   here.gateway.closeBoard(board.id, closeCodes.tryLater)
   const { body } = await write()
