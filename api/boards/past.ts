@@ -48,7 +48,11 @@ export const newest = (clock: Clock): Moment => ({ at: clock.now() + 60 * 60 * 1
  * @throws ServiceError `not_found` for a board that the caller may not see, `forbidden` for a guest without its history
  */
 export const pastReader = (database: Database, account: string, boardId: string): Promise<Reader> =>
-  database.asUser(account, async (tx) => ({ account, since: await pastSince(tx, boardId) }))
+  database.asUser(account, async (tx) => {
+    const since = await pastSince(tx, boardId)
+    const [user] = await tx<{ tier: string }[]>`select tier from users where id = ${account}`
+    return { account, isPro: user?.tier === 'pro', since }
+  })
 
 /** The same in a transaction of the caller: the first moment that they may see. Null: all of the past. */
 export async function pastSince(tx: Transaction, boardId: string): Promise<Date | null> {

@@ -3,6 +3,7 @@ import { flag, id, integer, list, named, nullable, oneOf, text, timestamp } from
 import { noBoard } from '../../core/board.ts'
 import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { inTurns, mapInTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
@@ -49,37 +50,40 @@ export const readTree = route('GET /boards/tree', 'read', {
     const withTrash = query.deleted === '1'
     if ((root === undefined) === (workspace === undefined))
       throw badRequest('Exactly one of root and workspace is required.')
-    const boards = await database.asUser(principal.userId, async (tx) => {
+    const found = await database.asUser(principal.userId, async (tx) => {
       // A cached plan from when the table was small would scan the whole table for each board.
       await tx`select set_config('enable_seqscan', 'off', true)`
-      if (root !== undefined) return readLevels(tx, { root, depth, withTrash })
+      if (root !== undefined) return { levels: await readLevels(tx, { root, depth, withTrash }) }
       return readWorkspace(tx, workspace!, depth, withTrash)
     })
+    const boards = 'levels' in found ? found.levels : await inTurns(arrange(found.all, depth))
     if (root !== undefined && boards.length === 0) throw noBoard()
     if (boards.length > limits.treeBoards) {
       throw badRequest(
         `The tree has more than ${limits.treeBoards} boards. Choose a root further down, or a smaller depth.`,
       )
     }
-    for (const board of boards) board.updated_at = isoTime(board.updated_at!)
-    return { body: { root: root?.toLowerCase() ?? null, count: boards.length, boards } }
+    const shown = await mapInTurns(boards, (board) => ({ ...board, updated_at: isoTime(board.updated_at!) }))
+    return { body: { root: root?.toLowerCase() ?? null, count: boards.length, boards: shown } }
   },
 })
+
+const boardsPerStep = 500
 
 /** Converts the database's `2030-01-02 03:04:05.6+00` to ISO 8601. A `Date` for each of 20,000 boards takes longer. */
 const isoTime = (text: string) =>
   `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
 
 /**
- * Reads the boards of a workspace in the order of creation, and builds the tree here. That takes half the time of
- * reading level by level.
+ * Reads all boards of a workspace in the order of creation, to arrange them here. That takes half the time of reading
+ * level by level, which is done when they are too many.
  */
 async function readWorkspace(
   tx: Transaction,
   workspaceId: string,
   depth: number,
   withTrash: boolean,
-): Promise<TreeBoard[]> {
+): Promise<{ all: TreeBoard[] } | { levels: TreeBoard[] }> {
   const boards = await tx<TreeBoard[]>`
     select b.id, b.parent_board_id, b.name, 0 as depth,
       (select d.card_count from board_documents d where d.board_id = b.id) as card_count,
@@ -89,31 +93,40 @@ async function readWorkspace(
     order by b.created_at, b.id
     limit ${limits.treeBoards + 1}`
   if (boards.length === 0) await requireFilter(tx, { workspace: workspaceId })
-  if (boards.length <= limits.treeBoards) return arrange(boards, depth)
-  return readLevels(tx, { workspaceId, depth, withTrash })
+  if (boards.length <= limits.treeBoards) return { all: boards }
+  return { levels: await readLevels(tx, { workspaceId, depth, withTrash }) }
 }
 
 /** Arranges boards, given in the order of creation, into levels. Returns the first ones, level by level. */
-function arrange(boards: TreeBoard[], depth: number): TreeBoard[] {
-  const byId = new Map(boards.map((board) => [board.id, board]))
-  const below = new Map<string, TreeBoard[]>()
-  let level: TreeBoard[] = []
-  for (const board of boards) {
-    const parent = board.parent_board_id === null ? undefined : byId.get(board.parent_board_id)
-    if (parent && liesBelow(board, parent)) below.getOrInsert(parent.id, []).push(board)
-    else {
-      board.parent_board_id = null
-      level.push(board)
-    }
+export function* arrange(boards: TreeBoard[], depth: number): Steps<TreeBoard[]> {
+  const byId = new Map<string, TreeBoard>()
+  for (const [n, board] of boards.entries()) {
+    byId.set(board.id, board)
+    if (n % boardsPerStep === 0) yield
   }
-  const levels: TreeBoard[][] = []
-  const made = new Map(boards.map((board, at) => [board, at]))
-  for (let at = 0; at <= depth && level.length > 0; at++) {
-    for (const board of level) board.depth = at
-    levels.push(level)
-    level = level
-      .flatMap((board) => below.get(board.id) ?? [])
-      .sort((one, other) => made.get(one)! - made.get(other)!)
+  const parentOf = (board: TreeBoard): TreeBoard | null => {
+    const parent = board.parent_board_id === null ? undefined : byId.get(board.parent_board_id)
+    if (parent && liesBelow(board, parent)) return parent
+    board.parent_board_id = null
+    return null
+  }
+  const levels = Array.from({ length: depth + 1 }, (): TreeBoard[] => [])
+  const depths = new Map<TreeBoard, number>()
+  for (const [n, board] of boards.entries()) {
+    const path: TreeBoard[] = []
+    let above: TreeBoard | null = board
+    for (; above && !depths.has(above); above = parentOf(above)) {
+      path.push(above)
+      depths.set(above, Infinity)
+    }
+    let level = above ? depths.get(above)! + 1 : 0
+    for (const each of path.toReversed()) {
+      depths.set(each, level)
+      each.depth = level
+      level += 1
+    }
+    levels[board.depth]?.push(board)
+    if (n % boardsPerStep === 0) yield
   }
   return levels.flat()
 }

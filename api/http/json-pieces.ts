@@ -1,8 +1,8 @@
 /** `JSON.stringify` for values with long lists. Lets the event loop run other work in between. */
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 
-/** Lists with at most this many entries are serialised in one step. */
-const shortList = 8
+/** Lists with at most this many entries are serialised in one step. An entry may have 4 million characters. */
+const shortList = 1
 const pieceCharacters = 64 * 1024
 
 /**

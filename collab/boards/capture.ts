@@ -40,12 +40,9 @@ export async function captureBoard(
   )
   if ('cards' in found) return found
   const { base, tail } = found
-  const copy = await live.documents.open(tail ? [base, tail] : [base], account)
-  try {
-    return await inTurns(readWhole(copy, raw))
-  } finally {
-    copy.destroy()
-  }
+  return live.documents.withCopies(account, async (open) =>
+    inTurns(readWhole(await (tail ? open(base, tail) : open(base)), raw)),
+  )
 }
 
 /** @returns null when the document changes before all of it is read */

@@ -34,25 +34,35 @@ interface Entry extends CardToCreate {
 
 type Matches = ReadonlyMap<Entry, string>
 
+interface Upserted {
+  cards: PresentedCard[]
+  created: number
+  updated: number
+  live: boolean
+}
+
 /**
  * Upserts cards. On an existing card only the given fields change. Two concurrent requests with the same identifier
  * make one card: the commit refuses the second, which then tries again and finds the first one's card.
  *
  * @throws ServiceError `bad_request` when entries match the same card, and as creating and changing cards do
  */
-export async function upsertCards(
+export function upsertCards(live: LiveBoards, request: UpsertRequest): Promise<Upserted> {
+  return live.documents.withCopies(request.account, (open) => upsert(live, request, open))
+}
+
+async function upsert(
   live: LiveBoards,
   request: UpsertRequest,
-): Promise<{ cards: PresentedCard[]; created: number; updated: number; live: boolean }> {
+  open: (state: Uint8Array) => Promise<Y.Doc>,
+): Promise<Upserted> {
   const { account, boardId } = request
   await requireWritable(live.database, account, boardId)
-  const entries = (await cardsToCreate(request.cards, (state) => live.documents.open([state], account))).map(
-    (card, at): Entry => ({
-      ...card,
-      at,
-      identifiers: identifiersOf(card),
-    }),
-  )
+  const entries = (await cardsToCreate(request.cards, open)).map((card, at): Entry => ({
+    ...card,
+    at,
+    identifiers: identifiersOf(card),
+  }))
   requireDistinct(entries)
   const bodies = new BodyPlans(live.pool, account)
   const wanted = entries.flatMap((entry) => entry.identifiers)

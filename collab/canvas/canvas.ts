@@ -71,7 +71,16 @@ export const readContent = (shared: Values): CardContent =>
 /** The text of a body, or the stored value when it is not a text. */
 const bodyOf = (shared: Values): unknown => {
   const stored = shared.get('body')
-  return sharedText(stored)?.toString() ?? stored
+  const text = sharedText(stored)
+  return text ? beginningOf(text) : stored
+}
+
+/** As much of a text as a body may show, and more. A text may have millions of items, and is read for each index row. */
+function beginningOf(text: Y.Text): string {
+  let read = ''
+  for (let item = text._start; item !== null && read.length <= 2 * cardFields.body.limit; item = item.right)
+    if (!item.deleted && item.content instanceof Y.ContentString) read += item.content.str
+  return read
 }
 
 /**

@@ -4,7 +4,7 @@ import { bytesOf, type BoardHead } from '../log/log.ts'
 import type { BoardQueue, PendingWrite } from './board-queue.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import type { DocumentQuota } from './document-quota.ts'
-import { editItem, unbuilt, type BatchItem, type WriteItem } from './items.ts'
+import { editItem, unbuilt, type BatchItem, type Full, type WriteItem } from './items.ts'
 import type { BuiltWrite } from './write-request.ts'
 
 /** The state of a board on which a write is built. */
@@ -135,9 +135,7 @@ export function writeItem(
 ): WriteItem {
   const { updates, used, grows } = built
   const bytes = grows > 0 ? bytesOf(updates) : 0
-  const hasMemory = grows <= 0 || queue.document?.hasRoom !== false
-  if (!hasMemory && !write.isPair) return unbuilt(queue, write, 'memory')
-  const full = grows > 0 && !quota.take(queue.boardId, bytes) ? 'storage' : null
+  const full = fullFor(queue, built, bytes, quota)
   // A pair is sent nevertheless. It succeeds when one owner has both boards.
   if (full && !write.isPair) return unbuilt(queue, write, full)
   const clock = used > 0 ? head.apiClock : null
@@ -152,4 +150,15 @@ export function writeItem(
     reservedBytes: full ? 0 : bytes,
     full,
   }
+}
+
+/** Whatever takes clocks takes memory, also where it replaces something of the same size. */
+function fullFor(
+  { boardId, document }: BoardQueue,
+  { used, grows }: BuiltWrite,
+  bytes: number,
+  quota: DocumentQuota,
+): Full | null {
+  if (used > 0 && grows >= 0 && document?.hasRoom === false) return 'memory'
+  return grows > 0 && !quota.take(boardId, bytes) ? 'storage' : null
 }

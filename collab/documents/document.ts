@@ -11,6 +11,7 @@ import type { Database, StatementPool } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { BoardQueue } from '../commit/board-queue.ts'
 import type { CommitQueue } from '../commit/commit.ts'
+import { NoMemory } from '../commit/refusal.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { isTooCostly, type LogLoader } from './load.ts'
@@ -29,6 +30,8 @@ export interface DocumentContext {
   queue: CommitQueue
   loader: LogLoader
   memory: DocumentMemory
+  /** Called when what others committed does not fit into memory. The document must be closed. */
+  onTooLarge(boardId: string): void
   log: Logger
 }
 
@@ -344,6 +347,15 @@ export class BoardDocument implements CommittingDocument {
         // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
       } catch (error) {
+        if (error instanceof NoMemory) {
+          this.#context.log.warn(
+            { boardId: this.boardId },
+            'a document was closed: others have made it too large',
+          )
+          this.distrust()
+          this.#context.onTooLarge(this.boardId)
+          return
+        }
         this.#context.log.warn(
           { err: error, boardId: this.boardId, attempt },
           'reading new commits from the log failed; trying again',
@@ -356,7 +368,7 @@ export class BoardDocument implements CommittingDocument {
 
   /** Whether it will leave memory. */
   get #isOver(): boolean {
-    return this.isGone || this.isDistrusted
+    return this.isGone || this.isDistrusted || this.document.isDestroyed
   }
 
   async #applyTail(pool?: StatementPool): Promise<{ seq: number; indexedSeq: number }> {
@@ -367,19 +379,22 @@ export class BoardDocument implements CommittingDocument {
     }
     const { updates, snapshot, ownerId, isPro, ...head } = found
     const { memory, loader } = this.#context
-    memory.knows(ownerId, isPro)
-    memory.count(this.document, ownerId)
+    memory.count(this.document, { account: ownerId, isPro, kind: 'live' })
     const origin: LogOrigin = {
       source: 'local',
       skipStoreHooks: false,
       fromLog: true,
       indexed: nothingIndexed,
     }
-    const how = { account: ownerId, origin, failed: this.#applyFailed, transfer: ownBuffers(found) }
-    // What is committed elsewhere is applied in any case: a document that is shown must be current.
-    const opening = { ...how, requireRoom: () => memory.requireRoom(this.document) }
-    const isOpening = this.#state.kind === 'loading'
-    this.merged(await loader.apply(this.document, { snapshot, updates }, isOpening ? opening : how))
+    const requireRoom = memory.opening(this.document)
+    const how = {
+      account: ownerId,
+      origin,
+      failed: this.#applyFailed,
+      requireRoom,
+      transfer: ownBuffers(found),
+    }
+    this.merged(await loader.apply(this.document, { snapshot, updates }, how))
     this.#sizeBytes = head.snapshotBytes + head.logBytes
     this.#reached(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)

@@ -7,8 +7,9 @@ import * as Y from 'yjs'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { NoMemory } from '../commit/refusal.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
-import { DocumentMemory, type MemoryBounds } from './memory.ts'
+import { DocumentMemory, type MemoryBounds, type Payer } from './memory.ts'
 import { isFromLog } from './origin.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
@@ -24,6 +25,8 @@ export interface DocumentsOptions extends Omit<DocumentContext, 'memory'> {
 
 /** How long a document that nobody has open stays in memory. */
 const idleMs = 60_000
+
+type CopyPayer = Pick<Payer, 'account' | 'isPro'>
 
 /** Keeps a document in memory until it is released. */
 export interface Lease {
@@ -46,7 +49,9 @@ export interface DocumentsCounts {
 /** The reason for a refusal that is only temporary. */
 export const temporaryRefusal = 'service unavailable'
 
-const maxTooCostly = 10_000
+const maxRefused = 10_000
+/** For how long a board that does not fit into memory is refused without another look. */
+const noMemoryRetryMs = 2000
 
 function tooCostly(cause?: unknown): ServiceError {
   return new ServiceError(
@@ -64,8 +69,8 @@ export class Documents {
   readonly #memory: DocumentMemory
   readonly #boards = new Map<string, BoardDocument>()
   #hocuspocus: Hocuspocus | null = null
-  /** Boards whose document took too long to load, with the time until which they are refused. */
-  readonly #tooCostly = new Map<string, number>()
+  /** Boards whose document took too long to load, or too much memory, with the time until which they are refused. */
+  readonly #refused = new Map<string, { until: number; error: ServiceError }>()
   readonly #evicting = new WeakSet<BoardDocument>()
   #sweeper: NodeJS.Timeout | null = null
   #swept = { sizeBytes: 0, logRows: 0, indexLagMs: 0 }
@@ -96,32 +101,39 @@ export class Documents {
   }
 
   /**
-   * Loads a document. Hocuspocus calls it for a document that is not in memory. After a loading that took too long,
-   * requests for the board are refused at once for a while.
+   * Loads a document. Hocuspocus calls it for a document that is not in memory. After a loading that took too long, or
+   * too much memory, requests for the board are refused at once for a while.
    */
   async load(boardId: string, document: Document): Promise<void> {
     const { clock, log, queue } = this.#options
     const context = { ...this.#options, memory: this.#memory }
     const board = new BoardDocument(boardId, document, queue.board(boardId), context)
     try {
-      if ((this.#tooCostly.get(boardId) ?? 0) > clock.now()) throw tooCostly()
-      this.#tooCostly.delete(boardId)
+      const refused = this.#refused.get(boardId)
+      if (refused && refused.until > clock.now()) throw refused.error
+      this.#refused.delete(boardId)
       await board.load()
     } catch (error) {
       document.destroy() // without this, its timers would keep running
-      const isCostly = isTooCostly(error)
-      if (isCostly) {
-        if (this.#tooCostly.size >= maxTooCostly) this.#tooCostly.clear()
-        this.#tooCostly.set(boardId, clock.now() + costlyRetryMs)
+      if (isTooCostly(error)) {
         log.error(
           { err: error, boardId },
           'a document takes too long to load; requests for it are refused for a while',
         )
+        throw this.#refuse(boardId, tooCostly(error), costlyRetryMs)
       }
-      throw Object.assign(isCostly ? tooCostly(error) : (error as Error), { reason: temporaryRefusal })
+      if (error instanceof NoMemory && !this.#refused.has(boardId))
+        throw this.#refuse(boardId, error, noMemoryRetryMs)
+      throw Object.assign(error as Error, { reason: temporaryRefusal })
     }
     board.use(this.#options.clock.now())
     this.#boards.set(boardId, board)
+  }
+
+  #refuse(boardId: string, error: ServiceError, forMs: number): Error {
+    if (this.#refused.size >= maxRefused) this.#refused.clear()
+    this.#refused.set(boardId, { until: this.#options.clock.now() + forMs, error })
+    return Object.assign(error, { reason: temporaryRefusal })
   }
 
   /**
@@ -193,33 +205,36 @@ export class Documents {
    * @returns a copy that counts until it is destroyed
    * @throws ServiceError `session_unavailable`
    */
-  open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
+  #open(updates: Uint8Array[], account: string): Promise<Y.Doc> {
     const log = { snapshot: null, updates }
-    return this.#fill((copy, options) => this.#options.loader.apply(copy, log, options), account)
+    return this.#fill((copy, options) => this.#options.loader.apply(copy, log, options), {
+      account,
+      isPro: null,
+    })
   }
 
   /** The same for a state that a worker thread has cut into parts. */
-  openParts(parts: Uint8Array[], account: string): Promise<Y.Doc> {
-    return this.#fill((copy, options) => this.#options.loader.applyParts(copy, parts, options), account)
+  openParts(parts: Uint8Array[], payer: CopyPayer): Promise<Y.Doc> {
+    return this.#fill((copy, options) => this.#options.loader.applyParts(copy, parts, options), payer)
   }
 
   /** Opens a log that was read for this alone, as `open` does. It can't be used afterwards. */
-  openLog(log: LogContent, account: string): Promise<Y.Doc> {
+  openLog(log: LogContent, payer: CopyPayer): Promise<Y.Doc> {
     const transfer = ownBuffers(log)
     return this.#fill(
       (copy, options) => this.#options.loader.apply(copy, log, { ...options, transfer }),
-      account,
+      payer,
     )
   }
 
-  /** Opens copies for `work`, and destroys them afterwards. */
+  /** Opens states as copies for `work`, and destroys them afterwards. */
   async withCopies<T>(
     account: string,
-    work: (open: (state: Uint8Array) => Promise<Y.Doc>) => Promise<T>,
+    work: (open: (...updates: Uint8Array[]) => Promise<Y.Doc>) => Promise<T>,
   ): Promise<T> {
     const copies: Y.Doc[] = []
-    const open = async (state: Uint8Array) => {
-      const copy = await this.open([state], account)
+    const open = async (...updates: Uint8Array[]) => {
+      const copy = await this.#open(updates, account)
       copies.push(copy)
       return copy
     }
@@ -232,13 +247,13 @@ export class Documents {
 
   async #fill(
     apply: (copy: Y.Doc, options: ApplyLogOptions) => Promise<unknown>,
-    account: string,
+    { account, isPro }: CopyPayer,
   ): Promise<Y.Doc> {
     const copy = new Y.Doc()
     limitCleanup(copy)
     clearLater(copy)
-    this.#memory.count(copy, account)
-    const requireRoom = () => this.#memory.requireRoom(copy)
+    this.#memory.count(copy, { account, isPro, kind: 'copies' })
+    const requireRoom = this.#memory.opening(copy)
     const failed = (error: unknown) => {
       throw error
     }
@@ -314,9 +329,11 @@ export class Documents {
       const wanted = isRecent && bytes <= this.#options.warmBytes && !this.#memory.isTight(board.document)
       if (wanted && !board.isGone && !board.isDistrusted) continue
       bytes -= board.sizeBytes
+      this.#memory.leaves(board.document)
       this.#evicting.add(board)
       void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))
     }
+    this.#memory.relieved()
   }
 
   stop(): void {

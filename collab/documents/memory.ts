@@ -1,6 +1,6 @@
 /**
  * Bounds the memory of documents: of all in this process, and of those that an account pays for. These are the documents
- * of the workspaces that it owns, and the copies that its requests make of them.
+ * of the workspaces that it owns; and, in a share of their own, the copies that its requests make.
  *
  * A board that does not fit is not opened, and a document without room takes nothing that makes it larger. So one account
  * can't end the process, and a document that could be written can be opened again.
@@ -9,12 +9,12 @@ import { getHeapStatistics } from 'node:v8'
 import type * as Y from 'yjs'
 import type { BytesByTier } from '../../core/limits.ts'
 import { NoMemory } from '../commit/refusal.ts'
-import { countStructs, weigh, weightOf } from '../updates/weight.ts'
+import { weigh, type Weight } from '../updates/weight.ts'
 
 export interface MemoryBounds {
-  /** Estimated bytes of all documents, */
+  /** Estimated bytes of all documents. */
   totalBytes: number
-  /** and of those of one account. */
+  /** Of the documents of one account, and of its copies. A copy counts as that of a free account unless the tier is known. */
   accountBytes: BytesByTier
 }
 
@@ -27,7 +27,6 @@ const shares = { total: 0.6, free: 0.09, pro: 0.36 }
 const openingFactor = 1.25
 /** For how long a sum of all documents is used. */
 const sumMs = 50
-const maxPros = 10_000
 
 export function defaultMemoryBounds(): MemoryBounds {
   const { heap_size_limit: limit } = getHeapStatistics()
@@ -37,101 +36,147 @@ export function defaultMemoryBounds(): MemoryBounds {
   }
 }
 
-interface Counted {
+export interface Payer {
   account: string
-  /** What it took at the time of the sum. */
-  bytes: number
+  /** Null when the tier is not known. */
+  isPro: boolean | null
+  kind: 'live' | 'copies'
 }
 
-interface Sums {
-  total: number
-  readonly accounts: Map<string, number>
-  readonly at: number
+interface Counted extends Payer {
+  readonly weight: Weight
+  /** What it took at the time of the sum. */
+  summed: number
+}
+
+class Account {
+  live = 0
+  copies = 0
+  isPro = false
 }
 
 export class DocumentMemory {
   readonly #bounds: MemoryBounds
   readonly #documents = new Map<Y.Doc, Counted>()
-  /** Accounts of the tier `pro`, as far as they are known here. */
-  readonly #pros = new Set<string>()
-  #sums: Sums | null = null
+  /** Accounts that had too little since the last sweep. */
+  readonly #pressed = new Set<string>()
+  #total = 0
+  #accounts = new Map<string, Account>()
+  #summedAt = -Infinity
 
   constructor(bounds: MemoryBounds) {
     this.#bounds = bounds
   }
 
   get totalBytes(): number {
-    return this.#sum().total
+    this.#sum()
+    return this.#total
   }
 
-  /** Records an account's tier. Until then, it has the share of a free one. */
-  knows(account: string, isPro: boolean): void {
-    if (this.#pros.size >= maxPros) this.#pros.clear()
-    if (isPro) this.#pros.add(account)
-    else this.#pros.delete(account)
-  }
-
-  /** Counts a document for an account, until it is destroyed. Call it again when another account pays. */
-  count(document: Y.Doc, account: string): void {
-    if (this.#documents.get(document)?.account === account) return
-    if (!this.#documents.has(document)) {
-      weigh(document)
+  /** Counts a document until it is destroyed. Call it again when another account pays. */
+  count(document: Y.Doc, payer: Payer): void {
+    if (document.isDestroyed) return
+    const counted = this.#documents.get(document)
+    if (!counted) {
+      this.#documents.set(document, { ...payer, weight: weigh(document), summed: 0 })
       document.once('destroy', () => {
+        this.leaves(document)
         this.#documents.delete(document)
-        this.#sums = null
       })
+    } else if (counted.account === payer.account) counted.isPro = payer.isPro
+    else {
+      this.leaves(document)
+      Object.assign(counted, payer)
     }
-    this.#documents.set(document, { account, bytes: 0 })
-    this.#sums = null
   }
 
-  /** Whether the document may become larger. */
+  /** Takes a document that leaves memory out of the sums. */
+  leaves(document: Y.Doc): void {
+    const counted = this.#documents.get(document)
+    const account = counted && this.#accounts.get(counted.account)
+    if (!account) return
+    this.#total -= counted.summed
+    account[counted.kind] -= counted.summed
+    counted.summed = 0
+  }
+
+  /** Whether a live document may become larger. */
   hasRoom(document: Y.Doc): boolean {
-    const { total, own, most } = this.#around(document)
-    return total < this.#bounds.totalBytes && own < most
+    const { account, own, most, isShort } = this.#around(document)
+    const hasRoom = own < most && !isShort
+    if (!hasRoom) this.#pressed.add(account)
+    return hasRoom
   }
 
   /**
-   * Called while a document is opened. The only document of its account may take what is free.
-   *
-   * @throws NoMemory when it may not become larger
+   * For a document that is being opened: returns a function that throws NoMemory when the document may not become larger.
+   * The only one of its account may take what is free.
    */
-  requireRoom(document: Y.Doc): void {
-    const { total, own, most, isOnly } = this.#around(document)
-    if (total >= this.#bounds.totalBytes || (!isOnly && own >= openingFactor * most)) throw new NoMemory()
+  opening(document: Y.Doc): () => void {
+    const isOnly = this.#around(document).others === 0
+    return () => {
+      const { account, own, most, isShort } = this.#around(document)
+      if (!isShort && (isOnly || own < openingFactor * most)) return
+      this.#pressed.add(account)
+      throw new NoMemory()
+    }
   }
 
-  /** Whether a document that nobody has open should leave: half of the memory for it and others is used. */
+  /** Whether a document that nobody has open should leave, because its account, or everybody, may need the memory. */
   isTight(document: Y.Doc): boolean {
-    const { total, own, most } = this.#around(document)
-    return total > this.#bounds.totalBytes / 2 || own > most / 2
+    const { account, own, others, most } = this.#around(document)
+    const isHalfUsed = this.#total > this.#bounds.totalBytes / 2 || (others > 0 && own > most / 2)
+    return isHalfUsed || this.#pressed.has(account)
+  }
+
+  /** Called after documents have left. */
+  relieved(): void {
+    this.#pressed.clear()
   }
 
   /** Corrects the weights of all documents. */
   recount(): void {
-    for (const document of this.#documents.keys()) countStructs(document)
-    this.#sums = null
+    for (const { weight } of this.#documents.values()) weight.correct()
+    this.#summedAt = -Infinity
   }
 
-  /** What all documents take, and those of the document's account; its share; and whether the document is the only one. */
-  #around(document: Y.Doc): { total: number; own: number; most: number; isOnly: boolean } {
-    const { total, accounts } = this.#sum()
-    const { account, bytes } = this.#documents.get(document) ?? { account: '', bytes: 0 }
-    const own = accounts.get(account) ?? 0
-    const grown = weightOf(document) - bytes
-    const most = this.#bounds.accountBytes[this.#pros.has(account) ? 'pro' : 'free']
-    return { total: total + grown, own: own + grown, most, isOnly: own <= bytes }
-  }
-
-  #sum(): Sums {
-    const now = performance.now()
-    if (this.#sums && now - this.#sums.at < sumMs) return this.#sums
-    const sums: Sums = { total: 0, accounts: new Map(), at: now }
-    for (const [document, counted] of this.#documents) {
-      const bytes = (counted.bytes = weightOf(document))
-      sums.total += bytes
-      sums.accounts.set(counted.account, (sums.accounts.get(counted.account) ?? 0) + bytes)
+  /**
+   * `own`: what documents of its kind take of the document's account, `others` without it. `most`: their share. `isShort`:
+   * no memory is left, and the account has more than its part of it.
+   */
+  #around(document: Y.Doc) {
+    this.#sum()
+    const counted = this.#documents.get(document)
+    const account = (counted && this.#accounts.get(counted.account)) ?? new Account()
+    const { totalBytes, accountBytes } = this.#bounds
+    const { kind = 'live', summed = 0, weight } = counted ?? {}
+    const grown = (weight?.bytes ?? 0) - summed
+    const own = account[kind] + grown
+    const isShort =
+      this.#total + grown >= totalBytes &&
+      account.live + account.copies + grown >= totalBytes / this.#accounts.size
+    return {
+      account: counted?.account ?? '',
+      own,
+      others: account[kind] - summed,
+      most: accountBytes[account.isPro ? 'pro' : 'free'],
+      isShort,
     }
-    return (this.#sums = sums)
+  }
+
+  #sum(): void {
+    const now = performance.now()
+    if (now - this.#summedAt < sumMs) return
+    this.#summedAt = now
+    this.#total = 0
+    this.#accounts = new Map()
+    for (const counted of this.#documents.values()) {
+      const { kind, isPro, weight } = counted
+      const account = this.#accounts.getOrInsertComputed(counted.account, () => new Account())
+      counted.summed = weight.bytes
+      account[kind] += counted.summed
+      if (isPro) account.isPro = true
+      this.#total += counted.summed
+    }
   }
 }

@@ -40,7 +40,7 @@ export async function findChanges(
   for (let attempt = 0; attempt < attempts; attempt++) {
     const outline = await readOutline(live, boardId, reader.since)
     const since = Math.max(of.since, outline.firstAt)
-    const found = await find(live, outline, { ...of, since }, reader.account)
+    const found = await find(live, outline, { ...of, since }, reader)
     if (found !== 'again') return found
   }
   throw busy()
@@ -50,13 +50,13 @@ async function find(
   live: LiveBoards,
   outline: Outline,
   of: Selector,
-  account: string,
+  reader: Reader,
 ): Promise<Found | null | 'again'> {
   const content = await tail(live.database, outline.boardId, 0)
   const rows = content && (await rowHeads(live.database, outline.boardId, content))
   if (!rows || content.snapshotSeq !== outline.snapshotSeq) return 'again'
   const last = rows.findLastIndex((row) => recordedCauses(row).some((cause) => isSelected(cause, row.at, of)))
-  const span = await findSpan(live, outline, of, last < 0 ? null : rows[last]!.at, account)
+  const span = await findSpan(live, outline, of, last < 0 ? null : rows[last]!.at, reader.account)
   if (span === 'again') return 'again'
   if (last < 0 && !span) return null
   const chosen = span ? segmentsOf(outline, span, last >= 0) : []
@@ -67,8 +67,8 @@ async function find(
   if (segments.includes(null) || (chosen[0]?.base_key && !base)) return 'again'
   const log = last < 0 ? null : { content: { snapshot: content.snapshot, updates: content.updates }, rows }
   const input = { base: base ?? null, segments: segments as Buffer[], log, of }
-  const [traced, parts] = await readTraced(await offload(live.pool, traceTask, input, account))
-  return { ...traced, states: await live.documents.openParts(parts, account) }
+  const [traced, parts] = await readTraced(await offload(live.pool, traceTask, input, reader.account))
+  return { ...traced, states: await live.documents.openParts(parts, reader) }
 }
 
 /** The first and the last segment with a selected change. */

@@ -30,6 +30,8 @@ export interface Past {
 
 export interface Reader {
   account: string
+  /** Whether the account has the tier `pro`. */
+  isPro: boolean
   /** The first moment that the reader may see; null: all of the past. */
   since: Date | null
 }
@@ -87,8 +89,8 @@ async function openPast(live: LiveBoards, boardId: string, moment: Moment, reade
     const outline = await readOutline(live, boardId, reader.since)
     requireKept(outline, moment)
     const past = isInLog(outline, moment)
-      ? await openLog(live, outline, moment, reader.account)
-      : await openSegments(live, outline, moment, reader.account)
+      ? await openLog(live, outline, moment, reader)
+      : await openSegments(live, outline, moment, reader)
     if (past) return past
   }
   throw busy()
@@ -105,7 +107,7 @@ async function openLog(
   { database, documents }: LiveBoards,
   outline: Outline,
   moment: Instant,
-  account: string,
+  reader: Reader,
 ): Promise<Past | null> {
   const log = await tail(database, outline.boardId, 0)
   if (!log || log.snapshotSeq !== outline.snapshotSeq) return null
@@ -116,7 +118,7 @@ async function openLog(
   const [position, at] = wanted.at(-1) ?? [outline.snapshotSeq, outline.segments.at(-1)?.to_at ?? null]
   const count = log.rows.reduce((sum, row) => sum + (row.seq <= position ? row.count : 0), 0)
   const { snapshot, updates } = log
-  const document = await documents.openLog({ snapshot, updates: updates.slice(0, count) }, account)
+  const document = await documents.openLog({ snapshot, updates: updates.slice(0, count) }, reader)
   return { document, position, at }
 }
 
@@ -125,7 +127,7 @@ async function openSegments(
   { documents, history, pool }: LiveBoards,
   outline: Outline,
   moment: Instant,
-  account: string,
+  reader: Reader,
 ): Promise<Past | null> {
   const isBegun = ({ from_seq, from_at }: Outline['segments'][number]) =>
     'at' in moment ? from_at <= moment.at : from_seq <= moment.position
@@ -134,7 +136,7 @@ async function openSegments(
   const end = outline.segments[last]!
   const isEnd = 'at' in moment ? end.to_at <= moment.at : end.to_seq === moment.position
   const next = outline.segments[last + 1]
-  if (isEnd && next?.base_key) return openBase({ documents, history, pool }, outline, next, account)
+  if (isEnd && next?.base_key) return openBase({ documents, history, pool }, outline, next, reader)
   const from = Math.max(
     0,
     outline.segments.slice(0, last + 1).findLastIndex(({ base_key }) => base_key !== null),
@@ -147,11 +149,11 @@ async function openSegments(
   ])
   if ((baseKey !== null && base === null) || segments.includes(null)) return null
   const input = { base: base ?? null, segments: segments as Buffer[], until: moment }
-  const [facts, ...parts] = await offload(pool, replayTask, input, account)
+  const [facts, ...parts] = await offload(pool, replayTask, input, reader.account)
   const { seq, at, nextAt } = JSON.parse(Buffer.from(facts!).toString()) as Replayed
   const following = outline.segments[last + 1]?.from_at ?? outline.rows[0]?.[1] ?? null
   requireSeen(outline, nextAt ?? following)
-  const document = await documents.openParts(parts, account)
+  const document = await documents.openParts(parts, reader)
   const before = chosen[0]!
   return { document, position: seq ?? before.from_seq - 1, at: at ?? before.base_at }
 }
@@ -161,14 +163,19 @@ async function openBase(
   { documents, history, pool }: Pick<LiveBoards, 'documents' | 'history' | 'pool'>,
   outline: Outline,
   { from_seq, from_at, base_key, base_at }: Segment,
-  account: string,
+  reader: Reader,
 ): Promise<Past | null> {
   requireSeen(outline, from_at)
   const base = await readFile(history.files, base_key!)
   if (!base) return null
   const position = from_seq - 1
-  const [, ...parts] = await offload(pool, replayTask, { base, segments: [], until: { position } }, account)
-  return { document: await documents.openParts(parts, account), position, at: base_at }
+  const [, ...parts] = await offload(
+    pool,
+    replayTask,
+    { base, segments: [], until: { position } },
+    reader.account,
+  )
+  return { document: await documents.openParts(parts, reader), position, at: base_at }
 }
 
 /** @throws ServiceError `not_found` */
@@ -176,19 +183,24 @@ async function openVersion(
   { database, documents, history, pool }: LiveBoards,
   boardId: string,
   id: string,
-  { account, since }: Reader,
+  reader: Reader,
 ): Promise<Past> {
   const [version] = await database.asSystem(
     (tx) => tx<{ position: number; at: Date; changed_at: Date | null; key: string }[]>`
       select position, at, changed_at, key from board_versions where id = ${id} and board_id = ${boardId}`,
   )
-  const isSeen = version && (since === null || version.at >= since)
+  const isSeen = version && (reader.since === null || version.at >= reader.since)
   const base = isSeen ? await readFile(history.files, version.key) : null
   if (!version || !base) throw noVersion()
   const { position } = version
-  const [, ...parts] = await offload(pool, replayTask, { base, segments: [], until: { position } }, account)
+  const [, ...parts] = await offload(
+    pool,
+    replayTask,
+    { base, segments: [], until: { position } },
+    reader.account,
+  )
   return {
-    document: await documents.openParts(parts, account),
+    document: await documents.openParts(parts, reader),
     position,
     at: version.changed_at?.getTime() ?? null,
   }

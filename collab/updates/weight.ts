@@ -14,39 +14,56 @@ const typeBytes = 320
 const objectBytes = 80
 const valueBytes = 16
 
-class Weight {
-  /** All items, and what they were when they were last counted. Yjs merges items without telling. */
+/** The structs of a document are counted again when this many were added since, and this share. */
+const [fewStructs, shareOfStructs] = [1000, 1 / 8]
+
+export class Weight {
+  readonly #store: Y.Doc['store']
+  /** Items that were integrated count, too, although Yjs may have merged them since. */
   structs = 0
+  #counted = 0
   contentBytes = 0
+
+  constructor(store: Y.Doc['store']) {
+    this.#store = store
+  }
+
+  /** The memory that the document takes. */
+  get bytes(): number {
+    return this.structs * itemBytes + this.contentBytes
+  }
+
+  /** Counts the structs, when many were integrated since the last time. */
+  correct(): void {
+    if (this.structs - this.#counted > fewStructs + this.#counted * shareOfStructs) this.count()
+  }
+
+  count(): void {
+    this.structs = 0
+    for (const structs of this.#store.clients.values()) this.structs += structs.length
+    this.#counted = this.structs
+  }
 }
 
 const weights = new WeakMap<Y.Doc['store'], Weight>()
 
-/** From now on the document is weighed. Call it while the document is empty. */
-export function weigh({ store }: Y.Doc): void {
-  if (!weights.has(store)) weights.set(store, new Weight())
-}
+/** Weighs a document from now on. Call it first while the document is empty. */
+export const weigh = ({ store }: Y.Doc): Weight => weights.getOrInsertComputed(store, () => new Weight(store))
 
-/** The memory that a document takes, in bytes; 0 for one that is not weighed. */
-export function weightOf({ store }: Y.Doc): number {
-  const weight = weights.get(store)
-  return weight ? weight.structs * itemBytes + weight.contentBytes : 0
-}
-
-/** Counts the structs again. Takes a microsecond for each client of the document. */
-export function countStructs({ store }: Y.Doc): void {
-  const weight = weights.get(store)
-  if (!weight) return
-  weight.structs = 0
-  for (const structs of store.clients.values()) weight.structs += structs.length
-}
-
+/**
+ * What an item takes besides its struct. It is the same in one item as in several that Yjs merges, and nothing is left of
+ * one that is collected.
+ */
 function bytesOfContent({ content, parentSub }: Y.Item): number {
-  const entry = parentSub === null ? 0 : entryBytes
+  if (content instanceof Y.ContentDeleted) return 0
+  const entry = parentSub === null ? 0 : entryBytes * content.getLength()
   if (content instanceof Y.ContentString) return entry + 2 * content.str.length
   if (content instanceof Y.ContentType) return entry + typeBytes
-  if (content instanceof Y.ContentAny || content instanceof Y.ContentJSON)
-    return entry + bytesOfValue(content.arr)
+  if (content instanceof Y.ContentAny || content instanceof Y.ContentJSON) {
+    let bytes = entry
+    for (const value of content.arr) bytes += bytesOfValue(value)
+    return bytes
+  }
   if (content instanceof Y.ContentFormat) return entry + bytesOfValue(content.value)
   if (content instanceof Y.ContentEmbed) return entry + bytesOfValue(content.embed)
   if (content instanceof Y.ContentBinary) return entry + objectBytes + content.content.byteLength

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { arrange } from '../../api/boards/tree.ts'
+import { longestStepMs } from '../support/main-thread.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 
@@ -303,4 +305,24 @@ test('[BB36] a tree of more than 50,000 boards is 400, and can be read in parts'
   await service.admin`update boards set parent_board_id = null where workspace_id = ${user.workspaceId}`
   const { status, body } = await user.api.get(`/boards/tree?${workspace}`)
   expect([status, body.error]).toEqual([400, expect.stringContaining('more than 50000 boards')])
+})
+
+test('[BB38] 50,000 boards are arranged in short steps, below each other, beside each other and at random', () => {
+  const parentOf = {
+    line: (n: number) => n - 1,
+    reversed: (n: number) => n + 1,
+    star: () => 0,
+    random: (n: number) => (n * 7919) % n,
+  }
+  for (const [shape, of] of Object.entries(parentOf)) {
+    const idOf = (n: number) => (n >= 0 && n < 50_000 ? `board ${n}` : null)
+    const boards = Array.from({ length: 50_000 }, (_, n) => ({
+      ...{ id: idOf(n)!, parent_board_id: n === 0 && shape !== 'reversed' ? null : idOf(of(n)) },
+      ...{ name: 'Board', depth: 0, card_count: 0, updated_at: null, deleted: false },
+    }))
+    expect(
+      longestStepMs(() => arrange(structuredClone(boards), 20)),
+      shape,
+    ).toBeLessThan(50)
+  }
 })

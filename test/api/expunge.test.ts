@@ -179,7 +179,7 @@ test('[HX5] a version whose board was read before the past was expunged is refus
   const secret = `password ${randomUUID()}`
   const { id } = await makeBoard(user)
   const card = await makeCard(user, id, { body: secret })
-  const reader = { account: user.userId, since: null }
+  const reader = { account: user.userId, isPro: true, since: null }
   const key = await claimVersionFile(service.live, id)
   const file = await withPast(service.live, id, { position: 1 }, reader, ({ document }) =>
     writeVersionFile(service.live, key, document, user.userId),

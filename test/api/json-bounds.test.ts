@@ -10,6 +10,7 @@ import { jsonPieces } from '../../api/http/json-pieces.ts'
 import { limits } from '../../core/limits.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import { cpuMs, watchSteps } from '../support/longest-step.ts'
+import { longestTurnMs } from '../support/main-thread.ts'
 
 function scan(bytes: Buffer, chunkBytes = 64 * 1024): { scan: BodyScan; chunks: Buffer[] } {
   const scan = new BodyScan()
@@ -314,6 +315,21 @@ test('[A201] what is written out in pieces is what is written out at once', asyn
   const pieces = await Array.fromAsync(jsonPieces(long))
   expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(64 * 1024)
   expect(Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()).toBe(JSON.stringify(long))
+})
+
+test('[A203] a few entries of four million characters each are written out one by one', async () => {
+  const entries = Array.from({ length: 8 }, () => '\u0001'.repeat(4 * 1024 * 1024))
+  let longest = Infinity
+  for (let run = 0; run < 3 && longest > 50; run++) {
+    const pieces = jsonPieces({ entries })
+    const write = async () => {
+      let length = 0
+      for await (const piece of pieces) length += piece.length
+      return length
+    }
+    longest = Math.min(longest, await longestTurnMs(write))
+  }
+  expect(longest).toBeLessThanOrEqual(50)
 })
 
 test('[A205] large bodies take turns by account, within a bound for each account and for all', async () => {

@@ -110,7 +110,10 @@ test('[X60] a past moment is opened without the content of cards that were remov
   succeeded(await user.api.delete(`/boards/${board.id}/cards`, { card_ids: ids }))
   const { live } = service
   const log = (await tail(live.database, board.id, 0))!
-  const copy = await live.documents.openLog({ snapshot: null, updates: log.updates }, user.userId)
+  const copy = await live.documents.openLog(
+    { snapshot: null, updates: log.updates },
+    { account: user.userId, isPro: true },
+  )
   expect(copy.getMap('cards').size).toBe(0)
   expect(Buffer.from(Y.encodeStateAsUpdate(copy)).includes('secret')).toBe(false)
 })

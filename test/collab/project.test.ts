@@ -1,6 +1,8 @@
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cardsOf, readContent, type SharedMap } from '../../collab/canvas/canvas.ts'
+import { mainThreadMs } from '../support/main-thread.ts'
 import { interiorOf, projectCard, versioned } from '../../collab/canvas/project.ts'
 
 function documentWith(fields: Record<string, unknown>): Y.Doc {
@@ -86,4 +88,30 @@ test('[IX1] the order of keys makes no difference, every change of a field does'
   ]
   const hashes = changes.map((change) => hashOf({ ...card, ...change }))
   expect(new Set([hashOf(card), ...hashes]).size).toBe(changes.length + 1)
+})
+
+test('[WK38] a body reads as the text that it is, and one of a million items as soon as it can be shown', () => {
+  const bodyOf = (document: Y.Doc) => readContent(cardsOf(document).get('card') as SharedMap).body
+  const change = fc.record({ at: fc.nat(), text: fc.string({ unit: 'grapheme' }), kind: fc.nat(3) })
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 40 }), fc.boolean(), (changes, isLong) => {
+      const text = new Y.Text(isLong ? 'long😀'.repeat(8000) : '')
+      const document = documentWith({ ...card, body: text })
+      for (const { at, text: words, kind } of changes) {
+        const from = at % (text.length + 1)
+        if (kind === 0) text.delete(from, Math.min(3, text.length - from))
+        else if (kind === 1) text.insertEmbed(from, { words })
+        else text.insert(from, words, kind === 2 ? { bold: true } : undefined)
+      }
+      const whole = new Map<string, unknown>(Object.entries({ ...card, body: text.toString() }))
+      expect(bodyOf(document)).toBe(readContent(whole).body)
+    }),
+  )
+  const text = new Y.Text()
+  const document = documentWith({ ...card, body: text })
+  document.transact(() => {
+    for (let n = 0; n < 300_000; n++) text.insert(0, 'x')
+  })
+  expect(bodyOf(document)).toBe('x'.repeat(20_000))
+  expect(mainThreadMs(() => bodyOf(document), 2)).toBeLessThan(5)
 })
