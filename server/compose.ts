@@ -96,7 +96,12 @@ function serveMetrics(
     fromDatabase: new DatabaseFiguresReader(database),
     queues: {
       ...queues,
-      ...{ threads: pool.queue, search_index: indexer.queue, loading: loader.slices },
+      ...{
+        threads: pool.queue,
+        search_index: indexer.queue,
+        loading: loader.slices,
+        large_logs: loader.large,
+      },
       compaction: compactor.queue,
     },
   })

@@ -14,10 +14,10 @@ import type { CommitQueue } from '../commit/commit.ts'
 import { NoMemory } from '../commit/refusal.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
-import { isTooCostly, type LogLoader } from './load.ts'
+import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { ownBuffers, tail } from '../log/log.ts'
+import { ownBuffers, tail, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
@@ -372,14 +372,26 @@ export class BoardDocument implements CommittingDocument {
   }
 
   async #applyTail(pool?: StatementPool): Promise<{ seq: number; indexedSeq: number }> {
-    const found = await tail(this.#context.database, this.boardId, this.#appliedSeq, pool)
-    if (!found) {
-      this.gone()
-      throw new Error('The board does not exist.')
-    }
-    const { updates, snapshot, ownerId, isPro, ...head } = found
     const { memory, loader } = this.#context
+    const isOpening = this.#state.kind === 'loading' && this.#appliedSeq === 0
+    const found = await this.#readTail(pool, isOpening ? largeLogBytes : null)
+    const { ownerId, isPro } = found
     memory.count(this.document, { account: ownerId, isPro, kind: 'live' })
+    if (!found.isLeftOut) return this.#applyFound(found)
+    memory.opening(this.document)()
+    return loader.large.run(ownerId, async () => this.#applyFound(await this.#readTail(pool, null)))
+  }
+
+  async #readTail(pool: StatementPool | undefined, mostBytes: number | null): Promise<Tail> {
+    const found = await tail(this.#context.database, this.boardId, this.#appliedSeq, pool, mostBytes)
+    if (found) return found
+    this.gone()
+    throw new Error('The board does not exist.')
+  }
+
+  async #applyFound(found: Tail): Promise<{ seq: number; indexedSeq: number }> {
+    const { updates, snapshot, ownerId, ...head } = found
+    const { memory, loader } = this.#context
     const origin: LogOrigin = {
       source: 'local',
       skipStoreHooks: false,

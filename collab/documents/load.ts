@@ -30,6 +30,8 @@ export interface ApplyLogOptions {
 
 const cutTask = task<typeof cutLog>(new URL('../log/cut-log.ts', import.meta.url), 'cutLog')
 
+/** A log of more bytes waits for its turn before it is read. */
+export const largeLogBytes = 1024 * 1024
 /** A log up to this size, with at most `smallStructs`, is applied without a worker thread. */
 const smallLogBytes = 256 * 1024
 /** Limits the structs of a small snapshot: few bytes may encode many structs. */
@@ -50,6 +52,8 @@ export class LogLoader {
   readonly #bounds: LoadBounds
   /** Documents that are being loaded, or wait for it. */
   readonly slices = new FairQueue({ atOnce: 1, waiting: 10_000, waitingPerAccount: 1000 })
+  /** Large logs that are read and applied, or wait for it. They are in memory meanwhile, besides the document. */
+  readonly large = new FairQueue({ atOnce: 4, atOncePerAccount: 1, waiting: 1000, waitingPerAccount: 100 })
 
   constructor(pool: WorkerPool, bounds: Partial<LoadBounds> = {}) {
     this.#pool = pool

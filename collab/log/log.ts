@@ -107,6 +107,8 @@ export interface Tail extends BoardHead {
   ownerId: string
   /** Whether that account has the tier `pro`. */
   isPro: boolean
+  /** Whether the log was not read, because it is too large. */
+  isLeftOut: boolean
   snapshotSeq: number
   snapshotBytes: number
   /** All updates up to `snapshotSeq`, in V2 encoding; null when the snapshot is not newer than `from`. */
@@ -128,6 +130,7 @@ interface TailRow {
   workspace_id: string | null
   owner_id: string | null
   is_pro: boolean | null
+  is_read: boolean | null
   /** Null for a value. */
   head: Omit<BoardHead, 'seq'> | null
   snapshot_seq: number
@@ -142,47 +145,50 @@ const pieceBytes = 512 * 1024
  * board does not exist.
  *
  * @param pool `follow` for a document that catches up: requests never use these connections
+ * @param mostBytes a log of more bytes is not read, see `Tail.isLeftOut`
  */
 export async function tail(
   database: Database,
   boardId: string,
   from: number,
   pool: StatementPool = 'request',
+  mostBytes: number | null = null,
 ): Promise<Tail | null> {
   // A log row may be compressed. So a large one is read whole once (`offset 0` keeps that separate), and then cut.
   const read = (sql: Statement) => sql<TailRow[]>`
     with document as (
-      select d.*, w.owner_id, u.tier = 'pro' as is_pro
+      select d.*, w.owner_id, u.tier = 'pro' as is_pro,
+        coalesce(coalesce(length(d.snapshot), 0) + d.log_bytes <= ${mostBytes}::bigint, true) as is_read
       from board_documents d join workspaces w on w.id = d.workspace_id join users u on u.id = w.owner_id
       where d.board_id = ${boardId}
     )
-    select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, is_pro, snapshot_seq,
+    select seq, 0 as at, null::bytea as updates, null::bytea as snapshot, workspace_id, owner_id, is_pro, is_read, snapshot_seq,
       coalesce(length(snapshot), 0) as snapshot_bytes, json_build_object(
         'indexedSeq', indexed_seq, 'apiClient', api_client, 'apiClock', api_clock, 'topZ', top_z,
         'logRows', log_rows, 'logBytes', log_bytes
       ) as head
     from document
     union all
-    select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null, null
+    select 0, at, null, substring(snapshot from at + 1 for ${pieceBytes}), null, null, null, null, null, null, null
     from document, generate_series(0, length(snapshot) - 1, ${pieceBytes}) as at
-    where snapshot_seq > ${from}
+    where is_read and snapshot_seq > ${from}
     union all
     (
-      select u.seq, 0, u.updates, null, null, null, null, null, null, null
+      select u.seq, 0, u.updates, null, null, null, null, null, null, null, null
       from document d
       join board_updates u on u.board_id = ${boardId} and u.seq > greatest(${from}::bigint, d.snapshot_seq)
-      where length(u.updates) <= ${pieceBytes}
+      where d.is_read and length(u.updates) <= ${pieceBytes}
     )
     union all
     (
-      select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null, null
+      select u.seq, at, substring(u.whole from at + 1 for ${pieceBytes}), null, null, null, null, null, null, null, null
       from document d
       join lateral (
         select l.seq, l.updates || ''::bytea as whole
         from board_updates l
         where l.board_id = ${boardId} and l.seq > greatest(${from}::bigint, d.snapshot_seq) and length(l.updates) > ${pieceBytes}
         offset 0
-      ) u on true
+      ) u on d.is_read
       cross join lateral generate_series(0, length(u.whole) - 1, ${pieceBytes}) as at
     )`
   const rows = await runAsSystem(database, pool, read)
@@ -196,6 +202,7 @@ export async function tail(
     workspaceId: board.workspace_id,
     ownerId: board.owner_id,
     isPro: board.is_pro === true,
+    isLeftOut: board.is_read === false,
     seq,
     ...head,
     snapshotSeq,
