@@ -235,3 +235,9 @@ export function emptyMaps(updates: number, mapsEach: number): Uint8Array[] {
     return handMade([[1, maps]])
   })
 }
+
+/** Long texts, one in each update. */
+export const texts = (updates: number, characters: number): Uint8Array[] =>
+  Array.from({ length: updates }, (_, n) =>
+    handMade([[n + 1, [item(n + 1, 0, text('x'.repeat(characters)), { parent: `text ${n}` })]]]),
+  )

@@ -1,7 +1,8 @@
 /** Attacks with updates that cost more to integrate than to send. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Attack } from '../attack.ts'
-import type { Attempt, Method } from '../attempt.ts'
+import { authFrame, connect } from '../../support/raw-client.ts'
+import type { Attempt, EditorSocket, Method } from '../attempt.ts'
 import { stateVectorFrame } from './frames.ts'
 import {
   ascendingInOne,
@@ -15,6 +16,7 @@ import {
   richCard,
   rivalSets,
   stateVector,
+  texts,
 } from './updates.ts'
 
 const taken = ['acknowledged']
@@ -163,6 +165,38 @@ export const yjsAttacks: Attack[] = [
         const pasts = boards.map((id) => `/boards/${id}/cards?as_of=${new Date().toISOString()}`)
         await attempt.times(2 * boards.length, (n) => attempt.send('GET', pasts[n % boards.length]!))
         for (const socket of sockets) attempt.stillThere(socket)
+      }
+    },
+  },
+  {
+    name: 'yjs-large-boards',
+    point: 3,
+    sends: '24 boards of 12 MB of text, which are opened together',
+    expects: [
+      'open',
+      'close 1013 try again later',
+      'close 1013 the open boards of this account take too much memory',
+    ],
+    leavesData: true,
+    async prepare(attempt) {
+      const count = attempt.size(24, 2)
+      const boards = await Promise.all(
+        Array.from({ length: count }, (_, n) => attempt.newBoard(`Large ${n}`)),
+      )
+      const updates = texts(2, 6_000_000)
+      for (const boardId of boards) {
+        const socket = await attempt.enter(undefined, boardId)
+        await attempt.updates(socket, updates)
+        socket.socket.terminate()
+      }
+      return async () => {
+        const sockets = await Promise.all(boards.map(() => connect(attempt.scene.url)))
+        for (const [n, socket] of sockets.entries()) {
+          attempt.deafen(socket as EditorSocket)
+          socket.send(authFrame(boards[n]!, attempt.scene.attacker.tokens[0]!))
+        }
+        await delay(10_000)
+        for (const socket of sockets) attempt.stillThere(socket as EditorSocket)
       }
     },
   },
