@@ -312,13 +312,17 @@ test('[A201] what is written out in pieces is what is written out at once', asyn
   expect(parseSmall('{"a":[1]}')).toEqual({ a: [1] })
   // A long text is cut, and no cut is within a character.
   const long = { a: Array.from({ length: 9 }, (_, n) => 'x'.repeat(n) + '😀'.repeat(100_000)) }
+  const deep = {
+    a: [1, { b: { c: `x${'😀\u0001'.repeat(300_000)}`, d: undefined }, e: [null, undefined, 2] }],
+  }
+  expect((await Array.fromAsync(jsonPieces(deep))).join('') === JSON.stringify(deep)).toBe(true)
   const pieces = await Array.fromAsync(jsonPieces(long))
   expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(64 * 1024)
   expect(Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()).toBe(JSON.stringify(long))
 })
 
 test('[A203] a few entries of four million characters each are written out one by one', async () => {
-  const entries = Array.from({ length: 8 }, () => '\u0001'.repeat(4 * 1024 * 1024))
+  const entries = Array.from({ length: 8 }, () => ({ raw: { content: '\u0001'.repeat(4 * 1024 * 1024) } }))
   let longest = Infinity
   for (let run = 0; run < 3 && longest > 50; run++) {
     const pieces = jsonPieces({ entries })
