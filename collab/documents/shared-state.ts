@@ -133,8 +133,7 @@ class Base {
     known: ReadonlyMap<number, number>,
     mostBytes: number,
   ): Promise<Pick<Missing, 'base' | 'encodedBytes'>> {
-    const deletes = await this.#deletes
-    await cleared(this.#document)
+    const deletes = await this.#clearedDeletes()
     const structs = await inTurns(encodeAtMost(this.#document, known, mostBytes))
     if (structs) {
       const base = Buffer.concat([...structs, deletes])
@@ -145,12 +144,19 @@ class Base {
     return { base, encodedBytes: mostBytes + (isFirst ? base.byteLength : 0) }
   }
 
+  /** All deletions, when nothing that is deleted is left among the structs. */
+  async #clearedDeletes(): Promise<Uint8Array> {
+    const deletes = await this.#deletes
+    await cleared(this.#document)
+    return deletes
+  }
+
   #all(): Promise<Uint8Array> {
     return (this.#whole ??= this.#encodeAll())
   }
 
   async #encodeAll(): Promise<Uint8Array> {
-    const deletes = await this.#deletes
+    const deletes = await this.#clearedDeletes()
     const whole = Buffer.concat([...(await inTurns(encodeStructs(this.#document, new Map()))), deletes])
     this.#wholeBytes = whole.byteLength
     return whole
