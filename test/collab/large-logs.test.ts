@@ -45,9 +45,9 @@ test('[X67] a large log is read when it is its turn: one of an account at once',
   const running: number[] = []
   const waiting: number[] = []
   const opened = Promise.all(ids.map((boardId) => enter(there.url, { boardId, token: user.token })))
-  let isDone = false
-  void opened.finally(() => (isDone = true))
-  while (!isDone) {
+  const done = new AbortController()
+  void opened.finally(() => done.abort())
+  while (!done.signal.aborted) {
     const scraped = await scrape(there.homeUrl, metricsToken)
     running.push(scraped.value('corkboard_queue_running', { queue: 'large_logs' })!)
     waiting.push(scraped.value('corkboard_queue_waiting', { queue: 'large_logs' })!)

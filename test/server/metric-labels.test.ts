@@ -261,11 +261,12 @@ const moves: Move[] = [
     here.live.documents.sweep()
     return whileLocked('board_updates', () => user.api.get(`/boards/${boardId}/export`))
   }),
-  running('large_commits', () =>
-    whileLocked('board_updates', () =>
+  running('large_commits', async () => {
+    await writeTo(board.id) // its document is in memory: loading it would wait for the lock
+    return whileLocked('board_updates', () =>
       user.api.post(cards, { cards: Array.from({ length: 1000 }, () => note()) }),
-    ),
-  ),
+    )
+  }),
   running('compaction', () => whileLocked('board_updates', async () => here.compactor.want([board.id]))),
   running('fetches', async () => {
     const sockets: Socket[] = []
