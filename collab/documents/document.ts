@@ -353,6 +353,7 @@ export class BoardDocument implements CommittingDocument {
             'a document was closed: others have made it too large',
           )
           this.distrust()
+          this.#context.memory.leaves(this.document)
           this.#context.onTooLarge(this.boardId)
           return
         }
@@ -398,7 +399,8 @@ export class BoardDocument implements CommittingDocument {
       fromLog: true,
       indexed: nothingIndexed,
     }
-    const requireRoom = memory.opening(this.document)
+    const isFollowing = this.#state.kind !== 'loading'
+    const requireRoom = isFollowing ? memory.following(this.document) : memory.opening(this.document)
     const how = {
       account: ownerId,
       origin,

@@ -331,7 +331,10 @@ export class Documents {
       bytes -= board.sizeBytes
       this.#memory.leaves(board.document)
       this.#evicting.add(board)
-      void this.#hocuspocus?.unloadDocument(board.document).finally(() => this.#evicting.delete(board))
+      void this.#hocuspocus?.unloadDocument(board.document).finally(() => {
+        this.#evicting.delete(board)
+        if (!board.isDistrusted) this.#memory.stays(board.document)
+      })
     }
     this.#memory.relieved()
   }

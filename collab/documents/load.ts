@@ -22,7 +22,7 @@ export interface ApplyLogOptions {
    * loaded would be lost.
    */
   failed(error: unknown): void
-  /** Throws when the document may not become larger. Called before the log is cut, and before each slice. */
+  /** Throws when the document may not become larger. Called before and after each slice. */
   requireRoom?(): void
   /** Buffers of the log to transfer to a thread instead of copying. Nobody else may use them: see `ownBuffers`. */
   transfer?: ArrayBuffer[]
@@ -144,6 +144,7 @@ export class LogLoader {
         if (next < parts.length) await immediate()
       })
     }
+    requireRoom?.()
   }
 }
 

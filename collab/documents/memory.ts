@@ -12,7 +12,7 @@ import { NoMemory } from '../commit/refusal.ts'
 import { weigh, type Weight } from '../updates/weight.ts'
 
 export interface MemoryBounds {
-  /** Estimated bytes of all documents. */
+  /** Estimated bytes of all documents. Beyond it, an account may only take its part: as much as any other one. */
   totalBytes: number
   /** Of the documents of one account, and of its copies. A copy counts as that of a free account unless the tier is known. */
   accountBytes: BytesByTier
@@ -23,9 +23,14 @@ export interface MemoryBounds {
  * takes as much memory again, in a thread.
  */
 const shares = { total: 0.6, free: 0.09, pro: 0.36 }
-/** A document is opened although its account has used up its share, when that is by less than this factor. */
-const openingFactor = 1.25
-/** For how long a sum of all documents is used. */
+/** With so much more than `totalBytes`, no document may become larger. */
+const ceilingFactor = 1.25
+/**
+ * A document is opened although its account has used up its share, when that is by less than the first factor. One that
+ * is open may become larger by what others commit up to the second: opening one board does not close another.
+ */
+const [openingFactor, followingFactor] = [1.25, 1.5]
+/** For how long a sum of all documents is used when an editor's update arrives. What opens a document sums them anew. */
 const sumMs = 50
 
 export function defaultMemoryBounds(): MemoryBounds {
@@ -47,6 +52,8 @@ interface Counted extends Payer {
   readonly weight: Weight
   /** What it took at the time of the sum. */
   summed: number
+  /** Whether it is about to be destroyed. It doesn't count then. */
+  isLeaving: boolean
 }
 
 class Account {
@@ -60,6 +67,8 @@ export class DocumentMemory {
   readonly #documents = new Map<Y.Doc, Counted>()
   /** Accounts that had too little since the last sweep. */
   readonly #pressed = new Set<string>()
+  /** By account and kind: the document that was opened when it was the only one. */
+  readonly #only = new Map<string, Y.Doc>()
   #total = 0
   #accounts = new Map<string, Account>()
   #summedAt = -Infinity
@@ -78,25 +87,40 @@ export class DocumentMemory {
     if (document.isDestroyed) return
     const counted = this.#documents.get(document)
     if (!counted) {
-      this.#documents.set(document, { ...payer, weight: weigh(document), summed: 0 })
+      const added = { ...payer, weight: weigh(document), summed: 0, isLeaving: false }
+      this.#documents.set(document, added)
       document.once('destroy', () => {
-        this.leaves(document)
+        this.#takeOut(document, added)
         this.#documents.delete(document)
       })
     } else if (counted.account === payer.account) counted.isPro = payer.isPro
     else {
-      this.leaves(document)
+      this.#takeOut(document, counted)
       Object.assign(counted, payer)
     }
   }
 
-  /** Takes a document that leaves memory out of the sums. */
+  /** A document that is about to be destroyed doesn't count, unless it `stays`. */
   leaves(document: Y.Doc): void {
     const counted = this.#documents.get(document)
-    const account = counted && this.#accounts.get(counted.account)
-    if (!account) return
-    this.#total -= counted.summed
-    account[counted.kind] -= counted.summed
+    if (!counted) return
+    this.#takeOut(document, counted)
+    counted.isLeaving = true
+  }
+
+  stays(document: Y.Doc): void {
+    const counted = this.#documents.get(document)
+    if (counted) counted.isLeaving = false
+  }
+
+  #takeOut(document: Y.Doc, counted: Counted): void {
+    const { account, kind, summed } = counted
+    const only = onlyOf(counted)
+    if (this.#only.get(only) === document) this.#only.delete(only)
+    const sums = this.#accounts.get(account)
+    if (!sums) return
+    this.#total -= summed
+    sums[kind] -= summed
     counted.summed = 0
   }
 
@@ -113,13 +137,36 @@ export class DocumentMemory {
    * The only one of its account may take what is free.
    */
   opening(document: Y.Doc): () => void {
-    const isOnly = this.#around(document).others === 0
+    const isOnly = this.#isOnly(document)
+    return () => this.#require(document, isOnly, openingFactor)
+  }
+
+  /**
+   * For an open document that others make larger: returns a function that throws NoMemory when the document has grown
+   * since, and there is no room for it.
+   */
+  following(document: Y.Doc): () => void {
+    const weight = weigh(document)
+    const { bytes } = weight
     return () => {
-      const { account, own, most, isShort } = this.#around(document)
-      if (!isShort && (isOnly || own < openingFactor * most)) return
-      this.#pressed.add(account)
-      throw new NoMemory()
+      if (weight.bytes > bytes) this.#require(document, this.#around(document).others === 0, followingFactor)
     }
+  }
+
+  #require(document: Y.Doc, isOnly: boolean, factor: number): void {
+    this.#sum(0)
+    const { account, own, most, isShort } = this.#around(document)
+    if (!isShort && (isOnly || own < factor * most)) return
+    this.#pressed.add(account)
+    throw new NoMemory()
+  }
+
+  /** Of documents that are opened at once, none of which takes memory yet, one is the only one. */
+  #isOnly(document: Y.Doc): boolean {
+    this.#sum(0)
+    const counted = this.#documents.get(document)
+    if (!counted || this.#around(document).others > 0) return false
+    return this.#only.getOrInsert(onlyOf(counted), document) === document
   }
 
   /** Whether a document that nobody has open should leave, because its account, or everybody, may need the memory. */
@@ -142,7 +189,7 @@ export class DocumentMemory {
 
   /**
    * `own`: what documents of its kind take of the document's account, `others` without it. `most`: their share. `isShort`:
-   * no memory is left, and the account has more than its part of it.
+   * no memory is left at all, or too little, and the account has more than its part of it.
    */
   #around(document: Y.Doc) {
     this.#sum()
@@ -152,9 +199,11 @@ export class DocumentMemory {
     const { kind = 'live', summed = 0, weight } = counted ?? {}
     const grown = (weight?.bytes ?? 0) - summed
     const own = account[kind] + grown
+    const total = this.#total + grown
+    // Copies leave soon, so they don't hold up who edits.
+    const part = kind === 'live' ? own : account.live + own
     const isShort =
-      this.#total + grown >= totalBytes &&
-      account.live + account.copies + grown >= totalBytes / this.#accounts.size
+      total >= ceilingFactor * totalBytes || (total >= totalBytes && part >= totalBytes / this.#accounts.size)
     return {
       account: counted?.account ?? '',
       own,
@@ -164,13 +213,15 @@ export class DocumentMemory {
     }
   }
 
-  #sum(): void {
+  /** Sums all documents, unless that was done in the last `mostMs`. */
+  #sum(mostMs = sumMs): void {
     const now = performance.now()
-    if (now - this.#summedAt < sumMs) return
+    if (now - this.#summedAt < mostMs) return
     this.#summedAt = now
     this.#total = 0
     this.#accounts = new Map()
     for (const counted of this.#documents.values()) {
+      if (counted.isLeaving) continue
       const { kind, isPro, weight } = counted
       const account = this.#accounts.getOrInsertComputed(counted.account, () => new Account())
       counted.summed = weight.bytes
@@ -180,3 +231,5 @@ export class DocumentMemory {
     }
   }
 }
+
+const onlyOf = ({ account, kind }: Payer) => `${kind} ${account}`

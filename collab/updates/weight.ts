@@ -2,7 +2,7 @@
  * Estimates the memory that a document takes, while it changes. Encoded bytes say little: an empty map has five bytes and
  * takes 600. The figures below were measured with Node 26 and yjs 13.6; real documents are within a fifth of them.
  *
- * This module wraps `integrate` and `gc` of Yjs's Item. They do what they did.
+ * This module wraps `integrate`, `delete` and `gc` of Yjs's Item. They do what they did.
  */
 import * as Y from 'yjs'
 
@@ -14,14 +14,18 @@ const typeBytes = 320
 const objectBytes = 80
 const valueBytes = 16
 
-/** The structs of a document are counted again when this many were added since, and this share. */
-const [fewStructs, shareOfStructs] = [1000, 1 / 8]
+/**
+ * The structs of a document are counted again after so many changes, and in proportion to their number: Yjs merges what
+ * was added or deleted, and what is deleted in part is split.
+ */
+const [fewChanges, shareOfStructs] = [1000, 1 / 8]
 
 export class Weight {
   readonly #store: Y.Doc['store']
   /** Items that were integrated count, too, although Yjs may have merged them since. */
   structs = 0
-  #counted = 0
+  /** Items that were integrated or deleted since the structs were counted. */
+  changes = 0
   contentBytes = 0
 
   constructor(store: Y.Doc['store']) {
@@ -33,15 +37,15 @@ export class Weight {
     return this.structs * itemBytes + this.contentBytes
   }
 
-  /** Counts the structs, when many were integrated since the last time. */
+  /** Counts the structs, when much has changed since the last time. */
   correct(): void {
-    if (this.structs - this.#counted > fewStructs + this.#counted * shareOfStructs) this.count()
+    if (this.changes > fewChanges + this.structs * shareOfStructs) this.count()
   }
 
   count(): void {
     this.structs = 0
     for (const structs of this.#store.clients.values()) this.structs += structs.length
-    this.#counted = this.structs
+    this.changes = 0
   }
 }
 
@@ -80,14 +84,21 @@ function bytesOfValue(value: unknown): number {
 }
 
 const { prototype } = Y.Item
-const { integrate, gc } = prototype
+const { integrate, delete: remove, gc } = prototype
 
 prototype.integrate = function (transaction, offset) {
   integrate.call(this, transaction, offset)
   const weight = weights.get(transaction.doc.store)
   if (!weight || this.parent === null) return
   weight.structs += 1
+  weight.changes += 1
   weight.contentBytes += bytesOfContent(this)
+}
+
+prototype.delete = function (transaction) {
+  const weight = weights.get(transaction.doc.store)
+  if (weight) weight.changes += 1
+  remove.call(this, transaction)
 }
 
 prototype.gc = function (store, isParentCollected) {

@@ -180,8 +180,12 @@ test('[WC13, WS6] the menu of a card, and the list, lead to its history; what it
   await page.goto(`${service.homeUrl}/app/boards/${old.id}`)
   await card(page, 'Tower').hover()
   await page.getByRole('button', { name: 'Keys' }).waitFor()
-  await card(page, 'Tower').click({ button: 'right' })
   const menu = page.getByRole('menu', { name: 'Actions for the card' })
+  // The tools listen a moment after their buttons are there.
+  await until(async () => {
+    await card(page, 'Tower').click({ button: 'right' })
+    return menu.isVisible()
+  }, 'the menu is there')
   expect(await menu.getByRole('menuitem').allTextContents()).toContain('History')
   await isAccessible(page, 'menu of a card')
   await menu.getByRole('menuitem', { name: 'History' }).click()
