@@ -6,6 +6,7 @@ import { clearLater, cleared } from '../../collab/updates/clear.ts'
 import { limitCleanup } from '../../collab/updates/cleanup.ts'
 import { weigh } from '../../collab/updates/weight.ts'
 import { makeBoard, makeCards, succeeded } from '../api/board.ts'
+import { made } from '../support/crafted-updates.ts'
 import { until } from '../support/editor.ts'
 import { authFrame, connect, enter } from '../support/raw-client.ts'
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
@@ -98,9 +99,83 @@ test('[X63] the memory of a document is estimated while it changes', async () =>
   expect(weight.bytes).toBeLessThan(20_000)
 })
 
+/** What `build` takes by the estimate, when its update is applied to a new document. */
+function estimated(build: (document: Y.Doc) => void): number {
+  const document = new Y.Doc()
+  const weight = weigh(document)
+  Y.applyUpdate(document, made(build))
+  weight.count()
+  return weight.bytes
+}
+
+const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n))
+const longName = 'x'.repeat(1_000_000)
+
+/** What each of them took in memory, in bytes. A tenth more or less is no matter. */
+const heavy: [string, (document: Y.Doc) => void, number][] = [
+  ['long keys', (doc) => doc.getMap('a').set(longName, 1), 1_000_000],
+  [
+    'long keys without values',
+    (doc) => {
+      doc.getMap('a').set(longName, 1)
+      doc.getMap('a').delete(longName)
+    },
+    1_000_000,
+  ],
+  ['keys of objects', (doc) => doc.getArray('a').push([{ [longName]: 1 }]), 1_000_000],
+  [
+    'many keys',
+    (doc) =>
+      doc.getArray('a').push(times(100, (n) => Object.fromEntries(times(100, (k) => [`${n} ${k}`, 1])))),
+    10_000 * 70,
+  ],
+  [
+    'different objects',
+    (doc) => doc.getArray('a').push(times(10_000, (n) => ({ [`k${n}`]: 1 }))),
+    10_000 * 250,
+  ],
+  ['lists in lists', (doc) => doc.getArray('a').push(times(10_000, () => [[[[1]]]])), 40_000 * 180],
+  ['empty lists', (doc) => doc.getArray('a').push(times(10_000, () => [])), 10_000 * 40],
+  ['names of elements', (doc) => doc.getXmlFragment('a').push([new Y.XmlElement(longName)]), 1_000_000],
+  ['names of formats', (doc) => doc.getText('a').insert(0, 'a', { [longName]: 1 }), 2_000_000],
+  ['roots', (doc) => times(5000, (n) => doc.getArray(`r${n}`).push([1])), 5000 * 800],
+  [
+    'clients',
+    (doc) =>
+      times(5000, (n) => {
+        doc.clientID = n
+        doc.getArray('a').insert(0, [1])
+      }),
+    5000 * 550,
+  ],
+]
+
+test.each(heavy)('[X110] the estimate counts %s', (_name, build, bytes) => {
+  expect(estimated(build)).toBeGreaterThan(0.9 * bytes)
+})
+
+test.each([Y.applyUpdate, Y.applyUpdateV2])(
+  '[X110] bytes of a document do not keep the update in which they came',
+  (apply) => {
+    const build = (doc: Y.Doc) => {
+      doc.getText('text').insert(0, 'x'.repeat(100_000))
+      doc.getArray('list').push([new Uint8Array(3), [{ a: new Uint8Array(4) }]])
+      doc.getMap('map').set('a', new Uint8Array(5))
+    }
+    const update = made(build)
+    const document = new Y.Doc()
+    weigh(document)
+    apply(document, apply === Y.applyUpdate ? update : Y.convertUpdateFormatV1ToV2(update))
+    const [first, second] = document.getArray('list').toArray() as [Uint8Array, [{ a: Uint8Array }]]
+    const found = [first, second[0].a, document.getMap('map').get('a') as Uint8Array]
+    expect(found.map(({ length }) => length)).toEqual([3, 4, 5])
+    expect(found.map(({ buffer }) => buffer.byteLength)).toEqual([3, 4, 5])
+  },
+)
+
 const change = fc.record({
   kind: fc.constantFrom('set', 'type', 'list', 'erase', 'remove', 'format', 'values', 'drop'),
-  key: fc.constantFrom('a', 'b', 'c'),
+  key: fc.constantFrom('a', 'b', 'long '.repeat(20)),
   text: fc.string({ maxLength: 20 }),
 })
 
