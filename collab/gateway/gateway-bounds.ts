@@ -9,6 +9,8 @@ export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds,
   maxFrameBytes: number
   /** The total size of a board's updates that wait for missing edits. */
   maxPendingBytes: number
+  /** The same of all boards, for one account, or all sessions and guests of an owner. */
+  maxAccountPendingBytes: number
   maxSockets: number
   /** Sockets on which nobody has authenticated yet. */
   maxStrangers: number
@@ -49,6 +51,7 @@ export const defaultBounds: GatewayBounds = {
   maxQueuedBytes: 64 * 1024 * 1024,
   maxDocumentBytes: 256 * 1024 * 1024,
   maxPendingBytes: 4 * 1024 * 1024,
+  maxAccountPendingBytes: 32 * 1024 * 1024,
   maxNesting: 200,
   maxClients: 50_000,
   maxUpdateSteps: 2_000_000,

@@ -19,6 +19,7 @@ import { hasCome, type Applied, type Missing } from './apply.ts'
 import type { TurnOrigin } from '../documents/origin.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
 import type { BoardDocument } from '../documents/document.ts'
+import type { Refused } from '../updates/admit.ts'
 import { stepsPerTurn, type Meter } from '../updates/meter.ts'
 import { Pace } from './pace.ts'
 import type { EditorSocket } from './socket.ts'
@@ -49,8 +50,9 @@ export interface InboxOptions {
   ): Applied
   /** A transaction failed. Some of its edits may be in memory but not on their way to the log. */
   broken(board: BoardDocument, error: unknown): void
-  /** Bytes of waiting updates, for each board. */
+  /** Bytes of waiting updates, for each board; and of one account, or all sessions and guests of an owner. */
   maxPendingBytes: number
+  maxAccountPendingBytes: number
 }
 
 interface QueuedFrame extends UpdateFrame {
@@ -70,6 +72,8 @@ interface Turn {
   /** Frames left for the next turn. */
   left: QueuedFrame[]
   waiting: WaitingFrame[]
+  /** The frames that waited before the turn. */
+  readonly earlier: readonly WaitingFrame[]
 }
 
 /**
@@ -92,6 +96,8 @@ export class Inbox {
   /** The board at the front has the next turn. */
   readonly #boards = new Map<BoardDocument, QueuedFrame[]>()
   readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; retry: () => void }>()
+  /** Bytes of waiting frames, by the account that pays. */
+  readonly #waitingBytes = new Map<string, number>()
   readonly #pace = new Pace()
   /** Bytes of queued frames, by account, and of all. */
   readonly #queuedBytes = new Map<string, number>()
@@ -198,7 +204,7 @@ export class Inbox {
   #run(board: BoardDocument, frames: QueuedFrame[], until: number): Turn {
     const earlier = this.#waiting.get(board)?.frames ?? []
     const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [], tokens: [], frames: 0 }
-    const turn: Turn = { until, origin, applied: [], left: [], waiting: earlier }
+    const turn: Turn = { until, origin, applied: [], left: [], waiting: earlier, earlier }
     try {
       Y.transact(
         board.document,
@@ -243,18 +249,31 @@ export class Inbox {
     else if (result.kind === 'refused') {
       end('dropped')
       closeConnection(connection, result)
-    } else if (
-      turn.waiting.length < maxWaitingFrames &&
-      sumOf(turn.waiting) + bytesOf(frame) <= this.#options.maxPendingBytes
-    ) {
+    } else {
+      const refused = this.#refusedToWait(frame, turn)
+      if (refused) {
+        end('dropped')
+        closeConnection(connection, refused)
+        return
+      }
       end('waits')
       // Hocuspocus no longer acknowledges this frame, so it counts at least once.
       const counts = Math.max(1, frame.counts)
-      turn.waiting = [...turn.waiting, { ...frame, counts, missing: result.missing }]
-    } else {
-      end('dropped')
-      closeConnection(connection, closeCodes.tooBig)
+      const parts = frame.parts.map(ownBytes)
+      turn.waiting = [...turn.waiting, { ...frame, parts, counts, missing: result.missing }]
     }
+  }
+
+  /** Returns why the frame can't wait with the others; null when it can. */
+  #refusedToWait(frame: QueuedFrame, { waiting, earlier }: Turn): Refused | null {
+    const { maxPendingBytes, maxAccountPendingBytes } = this.#options
+    const bytes = bytesOf(frame)
+    if (waiting.length >= maxWaitingFrames || sumOf(waiting) + bytes > maxPendingBytes)
+      return closeCodes.tooBig
+    const payer = payerOf(frame)
+    const paid = (frames: readonly WaitingFrame[]) => sumOf(frames.filter((one) => payerOf(one) === payer))
+    const onOthers = (this.#waitingBytes.get(payer) ?? 0) - paid(earlier)
+    return onOthers + paid(waiting) + bytes > maxAccountPendingBytes ? closeCodes.tryLater : null
   }
 
   /** Applies as many parts of a frame as the turn has time for, but at least one. */
@@ -302,6 +321,8 @@ export class Inbox {
    */
   #keep(board: BoardDocument, frames: WaitingFrame[]): void {
     const known = this.#waiting.get(board)
+    for (const frame of known?.frames ?? []) this.#countWaiting(frame, -bytesOf(frame))
+    for (const frame of frames) this.#countWaiting(frame, bytesOf(frame))
     if (frames.length === 0) {
       if (known) board.document.off('update', known.retry)
       this.#waiting.delete(board)
@@ -312,6 +333,13 @@ export class Inbox {
       this.#waiting.set(board, { frames, retry })
     }
   }
+
+  #countWaiting(frame: WaitingFrame, bytes: number): void {
+    const payer = payerOf(frame)
+    const sum = (this.#waitingBytes.get(payer) ?? 0) + bytes
+    if (sum > 0) this.#waitingBytes.set(payer, sum)
+    else this.#waitingBytes.delete(payer)
+  }
 }
 
 /** Waiting frames of one board. Each one is decoded again when an edit arrives that it might wait for. */
@@ -319,5 +347,15 @@ const maxWaitingFrames = 1000
 /** Rounds of retries in one turn. The next turn does the rest. */
 const maxRetries = 16
 
+const payerOf = ({ connection }: UpdateFrame): string => {
+  const { account, seat } = connection.context
+  return seat.payer ?? account
+}
+
+/** What is kept must not be a part of all that was read from the socket at once. */
+const ownBytes = (part: Uint8Array): Uint8Array =>
+  part.byteLength < part.buffer.byteLength ? part.slice() : part
+
 const bytesOf = ({ parts }: UpdateFrame): number => parts.reduce((sum, part) => sum + part.byteLength, 0)
-const sumOf = (frames: UpdateFrame[]): number => frames.reduce((sum, frame) => sum + bytesOf(frame), 0)
+const sumOf = (frames: readonly UpdateFrame[]): number =>
+  frames.reduce((sum, frame) => sum + bytesOf(frame), 0)

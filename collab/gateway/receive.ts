@@ -44,6 +44,7 @@ export class Receiver {
     const inbox = new Inbox({
       apply: (board, update, how) => applyUpdate(board, update, { ...how, bounds, log }),
       maxPendingBytes: bounds.maxPendingBytes,
+      maxAccountPendingBytes: bounds.maxAccountPendingBytes,
       broken(board, error) {
         log.error(
           { err: error, boardId: board.boardId },

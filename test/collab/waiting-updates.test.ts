@@ -1,0 +1,62 @@
+/** Updates that wait for edits that have not come yet. */
+import { afterEach, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { makeBoard } from '../api/board.ts'
+import { crafted, item } from '../support/crafted-updates.ts'
+import { until } from '../support/editor.ts'
+import { enter, syncFrame, type } from '../support/raw-client.ts'
+import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
+
+const { service, user } = await serviceOfFile({ bounds: { maxAccountPendingBytes: 100_000 } })
+
+afterEach(() => everybodyGone(service))
+
+/** Text of a client from a clock on. */
+const text = (clock: number, length: number) =>
+  crafted([item(7, clock, 'text', null, new Y.ContentString('x'.repeat(length)))])
+
+const [first, rest] = [text(0, 5), text(5, 40_000)]
+
+async function open(owner = user) {
+  const { id } = await makeBoard(owner)
+  return enter(service.url, { boardId: id, token: owner.token })
+}
+
+type Client = Awaited<ReturnType<typeof open>>
+
+/** Sends an update that waits. A question that is answered after it shows that it was taken. */
+async function sendRest(client: Client) {
+  const before = client.received(type.sync).length
+  client.update(rest)
+  client.send(syncFrame(client.address, 0, Y.encodeStateVector(new Y.Doc())))
+  const isAnswered = () => client.received(type.sync).length > before
+  await until(() => isAnswered() || client.closed !== null, 'it is taken')
+}
+
+test('[X111] updates that wait for missing edits are bounded for each account over all boards', async () => {
+  const [one, two, three] = [await open(), await open(), await open()]
+  for (const client of [one, two]) {
+    await sendRest(client)
+    expect([client.closed, client.acknowledgements]).toEqual([null, []])
+  }
+  await sendRest(three)
+  expect(three.closed).toEqual({ code: 1013, reason: 'try again later' })
+
+  const other = await open(await service.user())
+  await sendRest(other)
+  expect(other.closed).toBeNull()
+
+  one.update(first)
+  await until(() => one.acknowledgements.length === 2, 'the missing edit has come')
+  const four = await open()
+  await sendRest(four)
+  expect(four.closed).toBeNull()
+  const five = await open()
+  await sendRest(five)
+  expect(five.closed?.code).toBe(1013)
+
+  await everybodyGone(service)
+  const six = await open()
+  await sendRest(six)
+  expect(six.closed).toBeNull()
+})
