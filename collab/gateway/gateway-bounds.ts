@@ -54,6 +54,7 @@ export const defaultBounds: GatewayBounds = {
   maxAccountPendingBytes: 32 * 1024 * 1024,
   maxNesting: 200,
   maxClients: 50_000,
+  maxRoots: 1000,
   maxUpdateSteps: 2_000_000,
   maxItemSteps: 100_000,
   maxDocumentSteps: 4_000_000,

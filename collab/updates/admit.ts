@@ -13,12 +13,19 @@ export interface AdmitBounds {
   maxDocumentBytes: number
   /** Largest number of client ids in a document. Each Yjs transaction iterates over all of them twice. */
   maxClients: number
+  /**
+   * Largest number of root types in a document. Yjs makes each one that an update names, also when nothing of the update
+   * can be applied yet.
+   */
+  maxRoots: number
   /** Largest nesting depth of shared types, and of plain values in each. The code that reads them is recursive. */
   maxNesting: number
 }
 
 /** Yjs' own random client ids end here. Higher ids are the API's, one for each board. */
 const maxEditorClient = 0xffffffff
+/** Longest name of a root type. */
+const maxRootName = 1000
 /** Clocks must stay far below the largest exact integer. Otherwise state vectors could not be read any more. */
 const maxClock = 2 ** 48
 
@@ -42,6 +49,8 @@ export function refuseUpdate(
 
   const clients = new Set<number>()
   const room = bounds.maxClients - document.store.clients.size
+  const newRoots = new Set<string>()
+  const rootsLeft = bounds.maxRoots - document.share.size
   let newClients = 0
   let client = -1
   let end = 0
@@ -64,6 +73,11 @@ export function refuseUpdate(
     if (!(struct instanceof Y.Item)) continue
     if (refersAhead(struct)) return closeCodes.badFrame // applying would fail there
     if (struct.content instanceof Y.ContentDoc) return closeCodes.badFrame // boards have no subdocuments
+    const parent: unknown = struct.parent
+    if (typeof parent === 'string' && !document.share.has(parent)) {
+      newRoots.add(parent)
+      if (newRoots.size > rootsLeft || parent.length > maxRootName) return closeCodes.tooBig
+    }
   }
   const fault = nestingFault(document, decoded, bounds.maxNesting)
   return fault ? closeCodes[fault] : null

@@ -117,6 +117,32 @@ describe('updates that no encoder writes', () => {
     await expectMemoryEqualsLog(service, boardId)
   })
 
+  test('[X112] roots are bounded in number and in their names, also those of updates that wait', async () => {
+    const boardId = await newBoard()
+    const innocent = await openEditor(service.url, open(boardId))
+    const roots = (names: string[], from: number) =>
+      crafted(names.map((name, n) => item(me, from + n, name, 'k', new Y.ContentAny([1]))))
+    const named = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `root ${from + n}`)
+    const sent = [roots(['x'.repeat(1001)], 0), roots(named(1001), 0), roots(named(1001), 5)]
+    for (const update of sent) {
+      const attacker = await enterBoard(boardId)
+      attacker.update(update)
+      expect(await attacker.untilClosed()).toBe(1009)
+    }
+    const shares = () => service.inMemory(boardId).map(({ document }) => document.share.size)
+    for (const size of shares()) expect(size).toBeLessThan(10)
+
+    const editor = await enterBoard(boardId)
+    editor.update(roots(['x'.repeat(1000), ...named(900)], 0))
+    await until(() => editor.acknowledgements.length === 1, 'it is acknowledged')
+    editor.update(roots(named(900), 901))
+    await until(() => editor.acknowledgements.length === 2, 'known roots go on')
+    editor.update(roots(named(200, 900), 1801))
+    expect(await editor.untilClosed()).toBe(1009)
+    await expectUsable(boardId, innocent)
+    await expectMemoryEqualsLog(service, boardId)
+  })
+
   test('[X12] types cannot be nested deeper in many updates than in one, whatever their order', async () => {
     const boardId = await newBoard()
     const innocent = await openEditor(service.url, open(boardId))
