@@ -12,7 +12,7 @@ const longText = 256 * 1024
  * not have `toJSON`.
  */
 export async function* jsonPieces(value: unknown): AsyncGenerator<string, void> {
-  if (!hasLongList(value)) return yield JSON.stringify(value)
+  if (!takesSteps(value)) return yield JSON.stringify(value)
   const turn = new LoopTurn()
   let piece = ''
   for (const text of textsOf(value)) {
@@ -38,7 +38,7 @@ function* textsOf(value: Record<string, unknown>): Generator<string> {
     if (field === undefined) continue
     yield `${before}${JSON.stringify(name)}:`
     before = ','
-    if (!isLongList(field)) yield JSON.stringify(field)
+    if (!isLongList(field)) yield* textsOfEntry(field)
     else {
       let beforeEntry = '['
       for (const entry of field) {
@@ -52,52 +52,74 @@ function* textsOf(value: Record<string, unknown>): Generator<string> {
   yield '}'
 }
 
-function* textsOfEntry(entry: unknown): Generator<string> {
-  if (typeof entry === 'string' && entry.length > longText) {
-    yield '"'
-    for (let at = 0, end = 0; at < entry.length; at = end) {
-      end = Math.min(entry.length, at + longText)
-      // A surrogate alone is written differently.
-      if (end < entry.length && isHighSurrogate(entry, end - 1)) end -= 1
-      yield JSON.stringify(entry.slice(at, end)).slice(1, -1)
-    }
-    yield '"'
-  } else if (!hasLongText(entry)) {
-    // As in `JSON.stringify`, an entry without JSON, such as undefined, becomes null.
-    yield (JSON.stringify(entry) as string | undefined) ?? 'null'
-  } else if (Array.isArray(entry)) {
-    let before = '['
-    for (const each of entry) {
-      yield before
-      yield* textsOfEntry(each)
-      before = ','
-    }
-    yield ']'
-  } else {
-    let before = '{'
-    for (const [name, field] of Object.entries(entry as object)) {
-      if (field === undefined) continue
-      yield `${before}${JSON.stringify(name)}:`
-      yield* textsOfEntry(field)
-      before = ','
-    }
-    yield '}'
-  }
+function textsOfEntry(entry: unknown): Generator<string> {
+  const long = new Set<unknown>()
+  findLong(entry, long)
+  return textsWithin(entry, long)
 }
 
-/** Whether a text in the value takes too long to be written in one step. */
-function hasLongText(value: unknown): boolean {
-  if (typeof value === 'string') return value.length > longText
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasLongText)
+/** @param long the lists and objects in `entry` in which there are long texts */
+function* textsWithin(entry: unknown, long: ReadonlySet<unknown>): Generator<string> {
+  if (typeof entry === 'string' && isLongText(entry)) return yield* textsOfText(entry)
+  if (!long.has(entry)) return yield textOf(entry)
+  const isList = Array.isArray(entry)
+  let text = isList ? '[' : '{'
+  let isFirst = true
+  for (const [name, field] of Object.entries(entry as object)) {
+    if (field === undefined && !isList) continue
+    if (!isFirst) text += ','
+    isFirst = false
+    if (!isList) text += `${JSON.stringify(name)}:`
+    if (!isLong(field, long)) text += textOf(field)
+    else {
+      yield text
+      yield* textsWithin(field, long)
+      text = ''
+    }
+    if (text.length >= pieceCharacters) {
+      yield text
+      text = ''
+    }
+  }
+  yield text + (isList ? ']' : '}')
+}
+
+/** As in `JSON.stringify`, an entry without JSON, such as undefined, becomes null. */
+const textOf = (value: unknown): string => (JSON.stringify(value) as string | undefined) ?? 'null'
+
+function* textsOfText(text: string): Generator<string> {
+  yield '"'
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = Math.min(text.length, at + longText)
+    // A surrogate alone is written differently.
+    if (end < text.length && isHighSurrogate(text, end - 1)) end -= 1
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1)
+  }
+  yield '"'
+}
+
+const isLongText = (text: string): boolean => text.length > longText
+
+const isLong = (value: unknown, long: ReadonlySet<unknown>): boolean =>
+  typeof value === 'string' ? isLongText(value) : long.has(value)
+
+/** Finds the lists and objects with long texts, which take too long to be written in one step. Returns whether `value` is one. */
+function findLong(value: unknown, found: Set<unknown>): boolean {
+  if (typeof value === 'string') return isLongText(value)
+  if (typeof value !== 'object' || value === null) return false
+  let isLong = false
+  for (const each of Object.values(value)) isLong = findLong(each, found) || isLong
+  if (isLong) found.add(value)
+  return isLong
 }
 
 const isHighSurrogate = (text: string, at: number) => (text.charCodeAt(at) & 0xfc00) === 0xd800
 
 const isLongList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > shortList
 
-/** Whether a field of the value is a list that is serialised in several steps. */
-export const hasLongList = (value: unknown): value is Record<string, unknown> =>
+/** Whether the value is an object that is serialised in several steps. */
+export const takesSteps = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&
-  Object.values(value).some(isLongList)
+  (Object.values(value).some(isLongList) || findLong(value, new Set()))

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { limits } from '../../core/limits.ts'
-import { hasLongList, jsonPieces } from './json-pieces.ts'
+import { jsonPieces, takesSteps } from './json-pieces.ts'
 import { readInTime } from './read-in-time.ts'
 
 /** Characters of an answer that are sent at once. Of a longer one as many are ready at most before the client reads. */
@@ -14,7 +14,7 @@ const readyCharacters = 256 * 1024
 export async function sendJson(reply: FastifyReply, body: unknown): Promise<FastifyReply> {
   if (!isPlain(body)) return reply.send(unreadForHead(reply, body))
   reply.header('content-type', 'application/json; charset=utf-8')
-  if (!hasLongList(body)) return reply.send(JSON.stringify(body))
+  if (!takesSteps(body)) return reply.send(JSON.stringify(body))
   // The answer to a request with a key is stored, and therefore made whole, up to the size that is stored.
   const isKept = reply.request.headers['idempotency-key'] !== undefined
   const most = isKept ? limits.idempotency.answerCharacters : readyCharacters

@@ -6,7 +6,7 @@ import { BodyScan } from '../../api/http/body/scan.ts'
 import { findUnstorable, isStorable, isStorableJson } from '../../api/http/body/storable.ts'
 import { compileBody } from '../../api/http/body/validate-body.ts'
 import { createCardsRoute } from '../../api/cards/create.ts'
-import { jsonPieces } from '../../api/http/json-pieces.ts'
+import { jsonPieces, takesSteps } from '../../api/http/json-pieces.ts'
 import { limits } from '../../core/limits.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import { cpuMs, watchSteps } from '../support/longest-step.ts'
@@ -334,6 +334,27 @@ test('[A203] a few entries of four million characters each are written out one b
     longest = Math.min(longest, await longestTurnMs(write))
   }
   expect(longest).toBeLessThanOrEqual(50)
+})
+
+const controls = '\u0001'.repeat(4 * 1024 * 1024)
+/** A text below so many lists, each with the values that come before it. */
+const below = (lists: number, values: number[]): unknown => {
+  let all: unknown = [...values, 'x'.repeat(300_000)]
+  for (let n = 0; n < lists; n++) all = [all]
+  return all
+}
+
+test.each([
+  ['an answer of one entry', { cards: [{ raw: { content: controls } }] }],
+  ['an answer without a list', { card: { raw: { content: controls } } }],
+  ['a long text in many lists', { cards: [below(150, Array<number>(400_000).fill(1)), 1] }],
+])('[X113] %s is written out in steps of less than 50 ms', async (_name, answer) => {
+  expect(takesSteps(answer)).toBe(true)
+  let longest = Infinity
+  for (let run = 0; run < 3 && longest > 50; run++)
+    longest = Math.min(longest, await longestTurnMs(() => Array.fromAsync(jsonPieces(answer))))
+  expect(longest).toBeLessThanOrEqual(50)
+  expect((await Array.fromAsync(jsonPieces(answer))).join('') === JSON.stringify(answer)).toBe(true)
 })
 
 test('[A205] large bodies take turns by account, within a bound for each account and for all', async () => {
