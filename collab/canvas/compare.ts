@@ -79,6 +79,20 @@ export function plainText(value: unknown): string | null {
   return text && isPlain(text) ? text.toString() : null
 }
 
+/** The keys that are in any of the maps. A board may have a million cards, and two of its states are compared. */
+export function* keysOfAll(...maps: { keys(): Iterable<string> }[]): Steps<Set<string>> {
+  const keys = new Set<string>()
+  let read = 0
+  for (const map of maps)
+    for (const key of map.keys()) {
+      keys.add(key)
+      if (++read % keysPerStep === 0) yield
+    }
+  return keys
+}
+
+const keysPerStep = 500
+
 /** A hash of a field's value; empty when the map has no such field. */
 export function* digestOf(shared: SharedMap, name: string): Steps<string> {
   if (!shared.has(name)) return ''
@@ -89,12 +103,7 @@ export function* digestOf(shared: SharedMap, name: string): Steps<string> {
 
 /** The names of the fields that differ. A step reads or compares one field. */
 export function* differingFields(one: SharedMap, other: SharedMap, read: Read = fieldJson): Steps<string[]> {
-  const names = new Set<string>()
-  for (const shared of [one, other])
-    for (const name of shared.keys()) {
-      names.add(name)
-      yield
-    }
+  const names = yield* keysOfAll(one, other)
   const differing: string[] = []
   for (const name of names) {
     if (!(yield* isSame(one, other, name, read))) differing.push(name)

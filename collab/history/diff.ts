@@ -4,7 +4,7 @@ import { textDiff, type TextPiece } from '../../core/text-diff.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { sortInSteps } from '../../platform/work/sort-in-steps.ts'
 import { cardsOf, findCard, findGroup, groupsOf, type SharedMap } from '../canvas/canvas.ts'
-import { differingFields, hasManyItems } from '../canvas/compare.ts'
+import { differingFields, hasManyItems, keysOfAll } from '../canvas/compare.ts'
 import { keyCost, toJson, type Json, type JsonBudget } from '../canvas/json.ts'
 
 export interface FieldChange {
@@ -48,7 +48,7 @@ export function* diffInSteps(
   { limit, offset }: { limit: number; offset: number },
 ): Steps<{ changes: ObjectChange[]; total: number; more: boolean }> {
   const [find, mapOf] = what === 'cards' ? [findCard, cardsOf] : [findGroup, groupsOf]
-  const ids = yield* sortInSteps([...new Set([...mapOf(from).keys(), ...mapOf(to).keys()])], byCharacters)
+  const ids = yield* sortInSteps([...(yield* keysOfAll(mapOf(from), mapOf(to)))], byCharacters)
   const differing: string[] = []
   for (const id of ids) {
     if (yield* differs(find(from, id), find(to, id))) differing.push(id)

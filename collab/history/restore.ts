@@ -7,7 +7,7 @@ import { requireWritable } from '../access.ts'
 import { showLive, type LiveBoards } from '../boards/live.ts'
 import { catchUp } from '../boards/read.ts'
 import { cardsOf, findCard, findGroup, groupsOf, type SharedMap } from '../canvas/canvas.ts'
-import { differingFields } from '../canvas/compare.ts'
+import { differingFields, keysOfAll } from '../canvas/compare.ts'
 import {
   buildTargets,
   changeOf,
@@ -84,7 +84,7 @@ async function planRestore(
   { document: past, position }: Past,
   { boardId, ids }: RestoreRequest,
 ): Promise<{ targets: Target[] } & Pick<Restored, 'left' | 'notFound'>> {
-  const asked = [...new Set(ids ?? [...cardsOf(past).keys(), ...cardsOf(now).keys()])]
+  const asked = ids ? new Set(ids) : await inTurns(keysOfAll(cardsOf(past), cardsOf(now)))
   const cards = await inTurns(targetsOf('card', asked, (id) => [findCard(past, id), findCard(now, id)]))
   const idsOf = (change: Target['change']) => cards.flatMap((card) => (card.change === change ? card.id : []))
   const moved = await readMoved(live.database, boardId, { gone: idsOf('created'), come: idsOf('removed') })
@@ -94,14 +94,14 @@ async function planRestore(
     ...[...moved].map((id) => [id, 'moved'] as const),
   ])
   const kept = cards.filter(({ id }) => !left.has(id))
-  const notFound = (ids ? asked : []).filter((id) => !findCard(past, id) && !findCard(now, id))
+  const notFound = (ids ? [...asked] : []).filter((id) => !findCard(past, id) && !findCard(now, id))
   const groups = ids ? await inTurns(groupsOfCards(now, past, kept)) : await groupsOfBoard(now, past, left)
   return { targets: [...groups, ...kept], left: [...left].map(([id, reason]) => ({ id, reason })), notFound }
 }
 
 type PastAndNow = (id: string) => [past: SharedMap | null, now: SharedMap | null]
 
-function* targetsOf(type: Target['type'], ids: string[], find: PastAndNow): Steps<Target[]> {
+function* targetsOf(type: Target['type'], ids: Iterable<string>, find: PastAndNow): Steps<Target[]> {
   const targets: Target[] = []
   for (const id of ids) {
     const target = yield* targetOf(type, id, ...find(id))
@@ -125,7 +125,7 @@ function* targetOf(
 }
 
 async function groupsOfBoard(now: Y.Doc, past: Y.Doc, left: ReadonlyMap<string, unknown>): Promise<Target[]> {
-  const ids = [...new Set([...groupsOf(past).keys(), ...groupsOf(now).keys()])]
+  const ids = await inTurns(keysOfAll(groupsOf(past), groupsOf(now)))
   const found = await inTurns(targetsOf('group', ids, (id) => [findGroup(past, id), findGroup(now, id)]))
   // Cards that stay, although they were not on the board, keep their groups.
   const used = new Set([...left.keys()].map((id) => findCard(now, id)?.get('group_id')))

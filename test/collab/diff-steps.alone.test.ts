@@ -1,6 +1,7 @@
 /** Comparing two moments of a board with large cards. */
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { keysOfAll } from '../../collab/canvas/compare.ts'
 import { diffInSteps } from '../../collab/history/diff.ts'
 import { textDiff } from '../../core/text-diff.ts'
 import { atOnce } from '../../platform/work/loop-turn.ts'
@@ -58,6 +59,24 @@ test('[WK36] a diff shows the fields that fit, and names those that are too larg
     ['kind', undefined],
     ['title', undefined],
   ])
+})
+
+test('[X114] boards of very many cards are compared in steps of less than 50 ms', () => {
+  const cards = Object.fromEntries(Array.from({ length: 400_000 }, (_, n) => [`card ${n}`, n]))
+  const [before, after] = [
+    { ...cards, a: 1 },
+    { ...cards, b: 1 },
+  ].map((entries) => {
+    const document = new Y.Doc()
+    document.transact(() => {
+      for (const [id, value] of Object.entries(entries)) document.getMap('cards').set(id, value)
+    })
+    return document
+  }) as [Y.Doc, Y.Doc]
+  const maps = [before.getMap('cards'), after.getMap('cards')] as const
+  expect(atOnce(keysOfAll(...maps)).size).toBe(400_002)
+  expect(longestStepMs(() => keysOfAll(...maps))).toBeLessThan(boundMs)
+  expect(longestStepMs(() => diffInSteps(before, after, 'cards', all))).toBeLessThan(boundMs)
 })
 
 test('[WK36] large cards are compared in steps of less than 50 ms, whatever they hold', () => {
