@@ -8,6 +8,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type * as Y from 'yjs'
 import type { BytesByTier } from '../../core/limits.ts'
+import { payerOf } from '../../platform/work/payers.ts'
 import { NoMemory } from '../commit/refusal.ts'
 import { weigh, type Weight } from '../updates/weight.ts'
 
@@ -30,8 +31,10 @@ const ceilingFactor = 1.25
  * is open may become larger by what others commit up to the second: opening one board does not close another.
  */
 const [openingFactor, followingFactor] = [1.25, 1.5]
-/** For how long a sum of all documents is used when an editor's update arrives. What opens a document sums them anew. */
+/** For how long a sum of all documents is used when an editor's update arrives. What opens a document sums them anew, */
 const sumMs = 50
+/** unless there are very many. Summing this many takes up to a tenth of a millisecond, and loading one asks ten times. */
+const documentsPerMs = 500
 
 export function defaultMemoryBounds(): MemoryBounds {
   const { heap_size_limit: limit } = getHeapStatistics()
@@ -42,6 +45,7 @@ export function defaultMemoryBounds(): MemoryBounds {
 }
 
 export interface Payer {
+  /** For a user of minted sessions, and for a guest, the account that pays for them counts. */
   account: string
   /** Null when the tier is not known. */
   isPro: boolean | null
@@ -83,8 +87,9 @@ export class DocumentMemory {
   }
 
   /** Counts a document until it is destroyed. Call it again when another account pays. */
-  count(document: Y.Doc, payer: Payer): void {
+  count(document: Y.Doc, { account, ...how }: Payer): void {
     if (document.isDestroyed) return
+    const payer = { ...how, account: payerOf(account) }
     const counted = this.#documents.get(document)
     if (!counted) {
       const added = { ...payer, weight: weigh(document), summed: 0, isLeaving: false }
@@ -213,10 +218,11 @@ export class DocumentMemory {
     }
   }
 
-  /** Sums all documents, unless that was done in the last `mostMs`. */
+  /** Sums all documents, unless that was done in the last `mostMs`, or not long ago for their number. */
   #sum(mostMs = sumMs): void {
     const now = performance.now()
-    if (now - this.#summedAt < mostMs) return
+    const leastMs = Math.floor(this.#documents.size / documentsPerMs)
+    if (now - this.#summedAt < Math.max(mostMs, leastMs)) return
     this.#summedAt = now
     this.#total = 0
     this.#accounts = new Map()

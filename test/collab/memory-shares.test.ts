@@ -6,6 +6,8 @@ import { DocumentMemory, type Payer } from '../../collab/documents/memory.ts'
 import { clearLater, cleared } from '../../collab/updates/clear.ts'
 import { limitCleanup } from '../../collab/updates/cleanup.ts'
 import { weigh } from '../../collab/updates/weight.ts'
+import { setPayer } from '../../platform/work/payers.ts'
+import { mainThreadMs } from '../support/main-thread.ts'
 
 const million = 1_000_000
 
@@ -51,6 +53,26 @@ test('[X68] copies of an account do not close its editors when memory is short',
   const copy = opened('one', 4 * million, 'copies')
   opened('two', 5 * million)
   expect([memory.hasRoom(live), memory.hasRoom(copy)]).toEqual([true, false])
+})
+
+test('[X115] opening a document costs little however many there are', () => {
+  const { memory, open } = memoryOf(1e12, 1e12)
+  for (let n = 0; n < 20_000; n++) open(`account ${n % 100}`)
+  const document = open('one')
+  const openAll = () => {
+    for (let n = 0; n < 50; n++) memory.opening(document)()
+  }
+  expect(mainThreadMs(openAll)).toBeLessThan(60)
+})
+
+test('[X116] copies of users of sessions count for the account that pays for them', () => {
+  const { memory, opened, open } = memoryOf(100 * million, 10 * million)
+  setPayer('user 1', 'owner')
+  setPayer('user 2', 'owner')
+  opened('user 1', 12 * million, 'copies')
+  opened('owner', 2 * million, 'copies')
+  expect(memory.opening(open('user 2', 'copies'))).toThrow(NoMemory)
+  expect(memory.opening(open('another', 'copies'))).not.toThrow()
 })
 
 test('[X68] of boards that are opened at once, one may take what is free', () => {
