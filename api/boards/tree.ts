@@ -7,6 +7,7 @@ import { inTurns, mapInTurns, type Steps } from '../../platform/work/loop-turn.t
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
+import { readInTurn } from './read-in-turn.ts'
 import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
@@ -50,7 +51,7 @@ export const readTree = route('GET /boards/tree', 'read', {
     const withTrash = query.deleted === '1'
     if ((root === undefined) === (workspace === undefined))
       throw badRequest('Exactly one of root and workspace is required.')
-    const found = await database.asUser(principal.userId, async (tx) => {
+    const found = await readInTurn(database, principal.userId, async (tx) => {
       // A cached plan from when the table was small would scan the whole table for each board.
       await tx`select set_config('enable_seqscan', 'off', true)`
       if (root !== undefined) return { levels: await readLevels(tx, { root, depth, withTrash }) }

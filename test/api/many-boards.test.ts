@@ -167,7 +167,7 @@ test('[S20] what is written while a sum runs counts in the figure that it gives'
   expect(status).toBe(402)
 })
 
-test('[S19] lists of boards of one account hold two connections, whatever their number and offset, and leave the others to other requests', async () => {
+test('[S19][X117] lists and trees of boards of one account hold two connections, whatever their number and offset, and leave the others to other requests', async () => {
   const { admin } = service
   const owner = await service.user()
   // Lists wait for this lock, within PostgreSQL.
@@ -180,11 +180,13 @@ test('[S19] lists of boards of one account hold two connections, whatever their 
     await unlock.promise
   })
   await locked.promise
-  const lists = Array.from({ length: 30 }, (_, n) =>
-    owner.api.get(
-      n % 3 === 0 ? '/boards?since=2026-01-01T00:00:00Z' : `/boards?parent=root&offset=${n * 5000}`,
-    ),
-  )
+  const read = (n: number) => {
+    if (n % 3 === 0) return '/boards?since=2026-01-01T00:00:00Z'
+    return n % 3 === 1
+      ? `/boards?parent=root&offset=${n * 5000}`
+      : `/boards/tree?workspace=${owner.workspaceId}`
+  }
+  const lists = Array.from({ length: 30 }, (_, n) => owner.api.get(read(n)))
   const waiting = async () => {
     const [row] = await admin<{ count: number }[]>`
       select count(*)::integer as count from pg_locks where relation = 'board_shares'::regclass and not granted`
