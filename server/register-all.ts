@@ -2,7 +2,7 @@
 import { registerApi } from '../api/app.ts'
 import { registerAppActions } from '../api/app-actions/register.ts'
 import { ReadAudit } from '../api/audit/reads.ts'
-import { boardLists } from '../api/boards/read-in-turn.ts'
+import { boardLists } from '../api/boards/list.ts'
 import { assemblies } from '../api/files/assemblies.ts'
 import { exports } from '../api/exchange/export.ts'
 import { fetches } from '../api/exchange/fetch-url.ts'

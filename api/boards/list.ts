@@ -1,15 +1,15 @@
 import Type from 'typebox'
 import { id, list, oneOf, text } from '../http/vocabulary.ts'
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, ServiceError } from '../../core/errors.ts'
+import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
 import { since } from '../http/feed.ts'
-import type { Transaction } from '../../sql/database.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
 import { cutPage, includeOf, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
 import { Board, cursor, feedAnswer, offsetPage, pageQuery, uuidPattern } from '../http/schemas.ts'
 import { boardPage, type BoardPage } from './board-page.ts'
 import { presentBoard } from './board.ts'
 import { readBoardFeed } from './feed.ts'
-import { readInTurn } from './read-in-turn.ts'
 import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
@@ -30,6 +30,17 @@ const query = Type.Object({
 })
 
 const boards = list(Board, 'The boards of this page.')
+
+/**
+ * Lists and trees of boards that are read, or wait for it. A page far out reads all boards before it, of which an account may
+ * have a million, and a tree has 50,000. So an account reads few at once, and all together leave connections to other
+ * requests.
+ */
+export const boardLists = new FairQueue({
+  ...{ atOnce: 8, atOncePerAccount: 2 },
+  ...{ waiting: 1000, waitingPerAccount: 100 },
+})
+const turnMs = 5000
 
 export const listBoards = route('GET /boards', 'read', {
   refuses: ['not_found'],
@@ -66,6 +77,28 @@ export const listBoards = route('GET /boards', 'read', {
     return { body: { boards: shown.map((row) => presentBoard(row, include)), ...end } }
   },
 })
+
+/** @throws ServiceError `storage_unavailable` when the turn does not come in time; what `work` throws */
+export async function readInTurn<T>(
+  database: Database,
+  userId: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const signal = AbortSignal.timeout(turnMs)
+  const end = await boardLists.take(userId, { signal }).catch((error: unknown) => {
+    if (!signal.aborted && !(error instanceof QueueFull)) throw error
+    throw new ServiceError(
+      'storage_unavailable',
+      'Too many lists and trees of boards are being read. Send fewer at the same time. Try again in a few seconds.',
+      { cause: error },
+    )
+  })
+  try {
+    return await database.asUser(userId, work)
+  } finally {
+    end()
+  }
+}
 
 const filterOf = ({ workspace, parent }: { workspace?: string; parent?: string }) => ({
   workspace,

@@ -7,7 +7,7 @@ import { inTurns, mapInTurns, type Steps } from '../../platform/work/loop-turn.t
 import type { Transaction } from '../../sql/database.ts'
 import { route } from '../http/route.ts'
 import { boardId } from '../http/schemas.ts'
-import { readInTurn } from './read-in-turn.ts'
+import { readInTurn } from './list.ts'
 import { requireFilter } from './require-filter.ts'
 
 const query = Type.Object({
