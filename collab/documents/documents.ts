@@ -7,6 +7,7 @@ import * as Y from 'yjs'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { NoMemory } from '../commit/refusal.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { DocumentMemory, type MemoryBounds, type Payer } from './memory.ts'
@@ -60,6 +61,16 @@ function tooCostly(cause?: unknown): ServiceError {
     { cause },
   )
 }
+
+/** A full queue is a fault of the moment: whoever asked is told to come again. */
+const busyOr = (error: unknown): unknown =>
+  error instanceof QueueFull
+    ? new ServiceError(
+        'session_unavailable',
+        'Too many documents are being opened. Open fewer at the same time. Try again in a few seconds.',
+        { cause: error },
+      )
+    : error
 
 const request = new Request('http://localhost/')
 const openBySystem = { isAuthenticated: true, readOnly: false }
@@ -124,7 +135,7 @@ export class Documents {
       }
       if (error instanceof NoMemory && !this.#refused.has(boardId))
         throw this.#refuse(boardId, error, noMemoryRetryMs)
-      throw Object.assign(error as Error, { reason: temporaryRefusal })
+      throw Object.assign(busyOr(error) as Error, { reason: temporaryRefusal })
     }
     board.use(this.#options.clock.now())
     this.#boards.set(boardId, board)
@@ -262,7 +273,7 @@ export class Documents {
       await cleared(copy)
     } catch (error) {
       copy.destroy()
-      throw isTooCostly(error) ? tooCostly(error) : error
+      throw isTooCostly(error) ? tooCostly(error) : busyOr(error)
     }
     return copy
   }
