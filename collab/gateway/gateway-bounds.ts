@@ -48,6 +48,7 @@ export const defaultBounds: GatewayBounds = {
   maxLiveUnreadBytes: 64 * 1024,
   maxStalledMs: 30_000,
   maxAccountUnreadBytes: 128 * 1024 * 1024,
+  maxAccountIncomingBytes: 128 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
   maxDocumentBytes: 256 * 1024 * 1024,
   maxPendingBytes: 4 * 1024 * 1024,

@@ -1,5 +1,6 @@
 /** Rate limits of one account across all its sockets, as token buckets. */
 import { limits } from '../../core/limits.ts'
+import { Incoming } from '../../platform/work/incoming.ts'
 import { Unread } from '../../platform/work/unread.ts'
 
 export interface Rate {
@@ -20,6 +21,11 @@ export interface RateBounds {
   frameRate: Rate
   /** Unread bytes in memory of all sockets of an account, or of all sessions and guests of an owner. */
   maxAccountUnreadBytes: number
+  /**
+   * Bytes in memory of what all sockets of an account, or of all sessions and guests of an owner, have sent: of frames that
+   * are not whole yet, and of large frames until they are applied. One user of the sessions has a share of that.
+   */
+  maxAccountIncomingBytes: number
 }
 
 /**
@@ -81,9 +87,12 @@ export class Rates {
   readonly queries: Bucket
   readonly frames: Bucket
   readonly unread: Unread
+  readonly incoming: Incoming
 
-  constructor({ awarenessRate, queryRate, frameRate, maxAccountUnreadBytes }: RateBounds, shared?: Rates) {
+  constructor(bounds: RateBounds, shared?: Rates, incomingShare = 1) {
+    const { awarenessRate, queryRate, frameRate, maxAccountUnreadBytes, maxAccountIncomingBytes } = bounds
     this.unread = shared?.unread ?? new Unread(maxAccountUnreadBytes)
+    this.incoming = new Incoming(maxAccountIncomingBytes * incomingShare, shared?.incoming)
     this.shared = shared
     this.awareness = new Bucket(awarenessRate, shared?.awareness)
     this.queries = new Bucket(queryRate, shared?.queries)
@@ -91,7 +100,13 @@ export class Rates {
   }
 
   get areFull(): boolean {
-    return this.awareness.isFull && this.queries.isFull && this.frames.isFull && this.unread.isEmpty
+    return (
+      this.awareness.isFull &&
+      this.queries.isFull &&
+      this.frames.isFull &&
+      this.unread.isEmpty &&
+      this.incoming.isEmpty
+    )
   }
 }
 
@@ -118,11 +133,11 @@ export class RatesByOwner {
   of(account: string, payer: string | null = null, link: string | null = null): Rates {
     const ofOwner = payer === null ? undefined : this.#of(`sessions of ${payer}`, this.#ofOwner)
     const shared = link === null ? ofOwner : this.#of(`link ${link}`, this.#ofLink, ofOwner)
-    return this.#of(account, this.#bounds, shared)
+    return this.#of(account, this.#bounds, shared, payer === null ? 1 : limits.sessions.userShare)
   }
 
-  #of(name: string, bounds: RateBounds, shared?: Rates): Rates {
-    return this.#rates.getOrInsertComputed(name, () => new Rates(bounds, shared))
+  #of(name: string, bounds: RateBounds, shared?: Rates, incomingShare?: number): Rates {
+    return this.#rates.getOrInsertComputed(name, () => new Rates(bounds, shared, incomingShare))
   }
 
   /** Removes buckets that are full and not in `used`. */

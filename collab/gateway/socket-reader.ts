@@ -4,6 +4,7 @@ import type { Connection, Hocuspocus } from '@hocuspocus/server'
 import { WebSocket, type RawData } from 'ws'
 import { closeCodes } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
+import { IncomingOfSocket } from '../../platform/work/incoming.ts'
 import { refusals } from './authenticate.ts'
 import type { EditorContext } from './connection.ts'
 import type { Documents } from '../documents/documents.ts'
@@ -88,6 +89,7 @@ export class SocketReader {
   readonly #deadline: NodeJS.Timeout
   /** Bytes that the socket sent since it was opened, or since its last attempt to authenticate ended. */
   #strangerBytes = 0
+  readonly #incoming = new IncomingOfSocket()
   /** When something came for what is open on the socket, or a token. Other frames would keep a useless socket open. */
   #heardAt = Date.now()
 
@@ -108,7 +110,7 @@ export class SocketReader {
       if (sockets.isStranger(this.#state)) closeSocket(this.#state, closeCodes.unauthorized)
     }, bounds.authenticationMs)
     this.#intake = new Intake<Frame | null>({
-      take: (frame) => this.#take(frame),
+      take: (frame) => this.#takeWhole(frame),
       waitMs: (frame) => (frame ? waitMs(this.#state, frame) : 0),
       isOpen: () => webSocket.readyState === WebSocket.OPEN,
       pause: () => webSocket.pause(),
@@ -119,9 +121,10 @@ export class SocketReader {
   start(): void {
     const { webSocket } = this.#newcomer
     const { sockets, bounds, log, onSocketClosed } = this.#options
-    this.#countStrangerBytes()
+    this.#countBytes()
     webSocket.on('message', (data: RawData, isBinary: boolean) => {
       const bytes = data as Buffer
+      this.#incoming.isWhole(bytes.byteLength)
       if (isBinary)
         this.#intake.receive(
           readFrame(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), bounds),
@@ -136,6 +139,7 @@ export class SocketReader {
     })
     webSocket.on('close', (code, reason) => {
       clearTimeout(this.#deadline)
+      this.#incoming.payFor(null)
       sockets.remove(this.#state)
       onSocketClosed?.(this.#socket.closedWith ?? code)
       this.#client.handleClose({ code, reason: reason.toString() })
@@ -144,24 +148,30 @@ export class SocketReader {
   }
 
   /**
-   * Counts every byte that an unauthenticated socket sends, whether in complete frames or not, because ws has one size
-   * limit for all sockets.
+   * Counts every byte that the socket sends, whether in complete frames or not, because ws has one size limit for all
+   * sockets. An unauthenticated one may send little, and all sockets of an account may have so much in memory.
    */
-  #countStrangerBytes(): void {
+  #countBytes(): void {
     const { sockets, bounds } = this.#options
-    const { stream } = this.#newcomer
-    const count = (chunk: Buffer) => {
-      if (!sockets.isStranger(this.#state)) {
-        stream.off('data', count)
-        return
+    const { webSocket, stream } = this.#newcomer
+    stream.on('data', ({ byteLength }: Buffer) => {
+      if (sockets.isStranger(this.#state)) {
+        this.#strangerBytes += byteLength
+        if (this.#strangerBytes > bounds.maxStrangerBytes && !this.#intake.isHeld)
+          this.#endReading(closeCodes.tooBig)
+      } else if (webSocket.readyState === WebSocket.OPEN) {
+        this.#incoming.payFor(this.#state.rates.incoming)
+        if (this.#incoming.came(byteLength)) return
+        this.#endReading(closeCodes.tryLater)
+        this.#incoming.payFor(null) // nothing comes any more, and other sockets need the room
       }
-      this.#strangerBytes += chunk.byteLength
-      if (this.#strangerBytes <= bounds.maxStrangerBytes || this.#intake.isHeld) return
-      closeSocket(this.#state, closeCodes.tooBig)
-      this.#intake.hold()
-      stream.end()
-    }
-    stream.on('data', count)
+    })
+  }
+
+  #endReading(code: { code: number; reason: string }): void {
+    closeSocket(this.#state, code)
+    this.#intake.hold()
+    this.#newcomer.stream.end()
   }
 
   /** Meters a ping or pong. Above the rate the socket is not read for a while. */
@@ -170,6 +180,14 @@ export class SocketReader {
     if (frames.take(controlFrameCost)) return true
     if (!this.#intake.isHeld) this.#intake.rest(frames.waitMs)
     return false
+  }
+
+  #takeWhole(frame: Frame | null): Promise<unknown> | null {
+    const taken = this.#take(frame)
+    const isDone = () => this.#incoming.done(frame?.bytes.byteLength ?? 0)
+    if (taken) void taken.catch(() => undefined).then(isDone)
+    else isDone()
+    return taken
   }
 
   #take(frame: Frame | null): Promise<unknown> | null {

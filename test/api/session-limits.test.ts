@@ -102,6 +102,7 @@ test('[US10] the sockets of all sessions of an owner have the rates of ten accou
     queryRate: rate,
     frameRate: rate,
     maxAccountUnreadBytes: 1,
+    maxAccountIncomingBytes: 1,
   })
   const taken = users.map((user) => {
     const { awareness } = rates.of(user, payer)
