@@ -21,6 +21,7 @@ import { closeConnection, type EditorContext } from './connection.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import type { Refused } from '../updates/admit.ts'
 import { stepsPerTurn, type Meter } from '../updates/meter.ts'
+import { ownBytes } from '../updates/own-bytes.ts'
 import { Pace } from './pace.ts'
 import type { EditorSocket } from './socket.ts'
 
@@ -351,10 +352,6 @@ const payerOf = ({ connection }: UpdateFrame): string => {
   const { account, seat } = connection.context
   return seat.payer ?? account
 }
-
-/** What is kept must not be a part of all that was read from the socket at once. */
-const ownBytes = (part: Uint8Array): Uint8Array =>
-  part.byteLength < part.buffer.byteLength ? part.slice() : part
 
 const bytesOf = ({ parts }: UpdateFrame): number => parts.reduce((sum, part) => sum + part.byteLength, 0)
 const sumOf = (frames: readonly UpdateFrame[]): number =>

@@ -26,6 +26,7 @@ import type { Presence } from './presence.ts'
 import type { Receiver } from './receive.ts'
 import type { Seating } from './seating.ts'
 import { EditorSocket } from './socket.ts'
+import { ownBytes } from '../updates/own-bytes.ts'
 
 /** Serves the live lists, which are open on sockets beside boards. */
 export interface ListView {
@@ -161,9 +162,7 @@ export class SocketReader {
           this.#endReading(closeCodes.tooBig)
       } else if (webSocket.readyState === WebSocket.OPEN) {
         this.#incoming.payFor(this.#state.rates.incoming)
-        if (this.#incoming.came(byteLength)) return
-        this.#endReading(closeCodes.tryLater)
-        this.#incoming.payFor(null) // nothing comes any more, and other sockets need the room
+        if (!this.#incoming.came(byteLength)) this.#refuseMore()
       }
     })
   }
@@ -187,6 +186,8 @@ export class SocketReader {
     const isDone = () => this.#incoming.done(frame?.bytes.byteLength ?? 0)
     if (taken) void taken.catch(() => undefined).then(isDone)
     else isDone()
+    if (frame && (this.#incoming.hasQueued || !this.#state.connections.has(frame.address)))
+      this.#countQueued()
     return taken
   }
 
@@ -267,8 +268,19 @@ export class SocketReader {
         this.#heardAt = Date.now()
         if (sockets.isStranger(state)) this.#waitForAttempt()
       }
-      this.#client.handleMessage(frame.bytes)
+      this.#client.handleMessage(ownBytes(frame.bytes))
     }
+  }
+
+  /** Counts what Hocuspocus keeps until a board is open. */
+  #countQueued(): void {
+    const { getQueuedBytes } = this.#client as unknown as { getQueuedBytes(): number }
+    if (!this.#incoming.queued(getQueuedBytes.call(this.#client))) this.#refuseMore()
+  }
+
+  #refuseMore(): void {
+    this.#endReading(closeCodes.tryLater)
+    this.#incoming.payFor(null) // nothing comes any more, and other sockets need the room
   }
 
   /** Stops reading an unauthenticated socket until its attempt to authenticate has ended. */
@@ -299,6 +311,7 @@ export class SocketReader {
     const { bounds, sockets } = this.#options
     const { keepAliveMs, silentMs } = bounds
     this.#socket.closeIfStalled(now)
+    if (this.#incoming.hasQueued) this.#countQueued()
     // Hocuspocus would close a socket on which no board was ever open.
     if (this.#state.lists.size > 0 || this.#state.past) clearInterval(this.#client.pingInterval)
     const quietMs = now - this.#heardAt

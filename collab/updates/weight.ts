@@ -5,6 +5,7 @@
  * This module wraps `integrate`, `delete` and `gc` of Yjs's Item. They do what they did, but bytes are copied.
  */
 import * as Y from 'yjs'
+import { ownBytes } from './own-bytes.ts'
 
 /** An item with its ids and its content object. */
 const itemBytes = 300
@@ -121,7 +122,7 @@ function bytesOfAll(values: unknown[]): number {
  * small, keeps all of the update in memory.
  */
 function keepOwnBytes({ content }: Y.Item): void {
-  if (content instanceof Y.ContentBinary) content.content = ownBytes(content.content) as Uint8Array
+  if (content instanceof Y.ContentBinary) content.content = ownBytes(content.content)
   else if (content instanceof Y.ContentAny) copyBytesIn(content.arr)
   else if (content instanceof Y.ContentEmbed) copyBytesIn(content.embed)
   else if (content instanceof Y.ContentFormat) copyBytesIn(content.value)
@@ -137,9 +138,6 @@ function copyBytesIn(value: unknown): void {
     else copyBytesIn(each)
   }
 }
-
-const ownBytes = (bytes: Uint8Array): Uint8Array =>
-  bytes.byteLength < bytes.buffer.byteLength ? bytes.slice() : bytes
 
 const { prototype } = Y.Item
 const { integrate, delete: remove, gc } = prototype

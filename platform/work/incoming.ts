@@ -1,6 +1,7 @@
 /**
- * The bytes that the sockets of one account have sent and that take memory here: those of a frame that is not whole yet, and
- * of a large frame until it is done. Each socket may send a frame of 8 MB, but hundreds of them together may not.
+ * The bytes that the sockets of one account have sent and that take memory here: those of a frame that is not whole yet, of
+ * a large frame until it is done, and of what is queued until a board is open. Each socket may send a frame of 8 MB, but
+ * hundreds of them together may not.
  */
 
 /** A socket with fewer bytes is not counted. Node reads as many at once. */
@@ -37,6 +38,7 @@ export class IncomingOfSocket {
   #account: Incoming | null = null
   #unfinishedBytes = 0
   #heldBytes = 0
+  #queuedBytes = 0
   #countedBytes = 0
 
   /** Counts for this account from now on: the one that authenticated last. */
@@ -51,6 +53,16 @@ export class IncomingOfSocket {
   /** Counts bytes that came. @returns whether the account may send more */
   came(bytes: number): boolean {
     this.#unfinishedBytes += bytes
+    return !this.#count() || this.#account?.isTooMuch !== true
+  }
+
+  get hasQueued(): boolean {
+    return this.#queuedBytes > 0
+  }
+
+  /** Sets the bytes that are queued until a board is open. @returns whether the account may send more */
+  queued(bytes: number): boolean {
+    this.#queuedBytes = bytes
     return !this.#count() || this.#account?.isTooMuch !== true
   }
 
@@ -69,7 +81,7 @@ export class IncomingOfSocket {
 
   /** @returns whether more is counted than before */
   #count(): boolean {
-    const bytes = this.#unfinishedBytes + this.#heldBytes
+    const bytes = this.#unfinishedBytes + this.#heldBytes + this.#queuedBytes
     const counted = bytes > countedBytes && this.#account ? bytes : 0
     const more = counted - this.#countedBytes
     this.#countedBytes = counted

@@ -7,7 +7,7 @@ import { Incoming, IncomingOfSocket } from '../../platform/work/incoming.ts'
 import { makeBoard } from '../api/board.ts'
 import { made } from '../support/crafted-updates.ts'
 import { openEditor, until } from '../support/editor.ts'
-import { enter, updateFrame } from '../support/raw-client.ts'
+import { authFrame, enter, updateFrame } from '../support/raw-client.ts'
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 
 const { service, user } = await serviceOfFile({ bounds: { maxAccountIncomingBytes: 1_000_000 } })
@@ -74,6 +74,37 @@ test('[X119] what the sockets of an account have begun to send is bounded togeth
     'there is room again',
   )
   expect(Y.encodeStateVector(service.inMemory(boardId)[0]!.document).byteLength).toBeGreaterThan(1)
+})
+
+test('[X119] what is queued until a board is open counts, too', async () => {
+  const boards = [await makeBoard(user), await makeBoard(user), await makeBoard(user)]
+  const clients: Client[] = []
+  for (const { id } of boards) {
+    const client = await open()
+    clients.push(client)
+    client.send(
+      updateFrame(
+        id,
+        made((doc) => doc.getText('text').insert(0, 'x'.repeat(400_000))),
+      ),
+    )
+    await delay(100)
+  }
+  await until(() => clients[2]!.closed !== null, 'the third one is closed')
+  expect(clients.map(({ closed }) => closed?.code)).toEqual([undefined, undefined, 1013])
+  clients[0]!.send(authFrame(boards[0]!.id, user.token))
+  await until(() => clients[0]!.acknowledgements.length === 1, 'what was queued is taken')
+  const later = await open()
+  clients[0]!.update(Uint8Array.of(0, 0))
+  await until(() => clients[0]!.acknowledgements.length === 2, 'a frame comes')
+  later.send(
+    updateFrame(
+      boards[2]!.id,
+      made((doc) => doc.getText('text').insert(0, 'x'.repeat(400_000))),
+    ),
+  )
+  await delay(200)
+  expect(later.closed).toBeNull()
 })
 
 test('[X119] a large frame counts until it is done, a user of sessions has a share, and nothing is left when all is gone', () => {
