@@ -129,14 +129,15 @@ function keepOwnBytes({ content }: Y.Item): void {
 }
 
 function copyBytesIn(value: unknown): void {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return
-  const values = value as Record<string, unknown>
-  for (const key of Object.keys(values)) {
-    const each = values[key]
-    if (typeof each !== 'object' || each === null) continue
-    if (each instanceof Uint8Array) values[key] = ownBytes(each)
-    else copyBytesIn(each)
-  }
+  if (Array.isArray(value)) for (let n = 0; n < value.length; n++) copyBytesAt(value as unknown[], n)
+  else if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array))
+    for (const key of Object.keys(value)) copyBytesAt(value as Record<string, unknown>, key)
+}
+
+function copyBytesAt<Key extends string | number>(values: Record<Key, unknown>, key: Key): void {
+  const value = values[key]
+  if (value instanceof Uint8Array) values[key] = ownBytes(value)
+  else if (typeof value === 'object') copyBytesIn(value)
 }
 
 const { prototype } = Y.Item
