@@ -1,9 +1,13 @@
 /**
- * A board's document in memory. It records the log position that it contains, and the cards that changed since the last
+ * A board in memory. It records the log position that its document contains, and the cards that changed since the last
  * index update. The log is the truth. This is a cache of it, which can be dropped when nothing is outstanding.
+ *
+ * A large board that is only shown has no document: canvases get the stored bytes. The document is built when somebody
+ * edits the board, or reads what the index does not have.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
+import * as Y from 'yjs'
 import { ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
@@ -17,12 +21,14 @@ import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { ownBuffers, tail, type Tail } from '../log/log.ts'
+import { bytesOf, ownBuffers, tail, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
 import { FanOut } from './fan-out.ts'
-import { SharedState } from './shared-state.ts'
+import { encodeStructs, encodeDeletes } from '../updates/encode-state.ts'
+import { SharedState, type EncodedState } from './shared-state.ts'
+import { StoredState, type StoredContent } from './stored-state.ts'
 import { Unindexed } from './unindexed.ts'
 
 export interface DocumentContext {
@@ -30,8 +36,8 @@ export interface DocumentContext {
   queue: CommitQueue
   loader: LogLoader
   memory: DocumentMemory
-  /** Called when what others committed does not fit into memory. The document must be closed. */
-  onTooLarge(boardId: string): void
+  /** Called when a document that canvases show can't be kept or built. They must be closed. */
+  onUnusable(boardId: string, error: unknown): void
   log: Logger
 }
 
@@ -44,11 +50,15 @@ const [reachWithinMs, caughtUpWithinMs] = [5000, 10_000]
  */
 const takeOverMs = 3000
 
+/** How often a log is read for clients that join. Beyond it the document is built: the board is written often. */
+const maxStoredReads = 3
+
 /** A log that took too long to merge is tried again after this time. */
 export const costlyRetryMs = 600_000
 
 type State =
   | { kind: 'loading' }
+  | { kind: 'stored' }
   | { kind: 'following' }
   | { kind: 'catching up'; done: Promise<void> }
   | { kind: 'distrusted' }
@@ -59,8 +69,11 @@ type State =
  *
  *   state         becomes       when
  *   loading       following     `load` has applied the log and compared the index with it
+ *   loading       stored        the log is large and the index is complete: the document is not built yet
+ *   stored        catching up   the document is wanted (`built`), or it learns of a position that canvases lack
  *   following     catching up   it learns of a position that it lacks, or a large commit is applied in turns
  *   catching up   following     it contains all known commits
+ *   catching up   stored        canvases were sent the commits that they lacked
  *   any           distrusted    a transaction failed: memory may contain edits that will not reach the log
  *   any but that  gone          the log or a commit says that the board does not exist any more
  *
@@ -70,8 +83,11 @@ export class BoardDocument implements CommittingDocument {
   readonly boardId: string
   readonly document: Document
   readonly queue: BoardQueue
-  /** The encoded document, for clients that join. */
-  readonly shared: SharedState
+  readonly #shared: SharedState
+  /** What canvases are shown as long as the document is not built. Null: they are shown the document. */
+  #stored: StoredState | null = null
+  #isBuilding = false
+  #storedReads = 0
   readonly #context: DocumentContext
   readonly #unindexed: Unindexed
   #state: State = { kind: 'loading' }
@@ -88,7 +104,7 @@ export class BoardDocument implements CommittingDocument {
     this.boardId = boardId
     this.document = document
     this.queue = queue
-    this.shared = new SharedState(document)
+    this.#shared = new SharedState(document)
     this.#fanOut = new FanOut(document)
     this.#context = context
     this.#unindexed = new Unindexed(boardId, document, context.log)
@@ -97,8 +113,23 @@ export class BoardDocument implements CommittingDocument {
     clearLater(document, { run: (steps) => inTurns(steps).catch(this.#clearFailed) })
   }
 
+  /** The encoded document, for clients that join. */
+  get shared(): EncodedState {
+    return this.#stored ?? this.#shared
+  }
+
+  get isStored(): boolean {
+    return !this.isBuilt && !this.#isBuilding
+  }
+
+  /** Whether there is a document; otherwise only its stored bytes are shown. */
+  get isBuilt(): boolean {
+    return this.#stored === null
+  }
+
+  /** The log position up to which canvases are shown everything. */
   get appliedSeq(): number {
-    return this.#appliedSeq
+    return this.#stored?.seq ?? this.#appliedSeq
   }
 
   get current(): boolean {
@@ -172,25 +203,161 @@ export class BoardDocument implements CommittingDocument {
     cardsOf(this.document)
     groupsOf(this.document)
     this.queue.attach(this) // from now on it receives commits, including those made while it loads
-    const hear = withoutListeners(this.document)
     try {
-      let head = await this.#applyTail()
-      // Apply what was committed meanwhile, here or elsewhere, before anybody sees the document.
-      do head = await this.#applyTail()
-      while (this.#appliedSeq < this.#knownSeq)
-      // Compare with the newest position: nobody has recorded which cards changed during the loading.
-      if (head.indexedSeq < head.seq) await this.#unindexed.compare(this.#context.database)
+      const found = await this.#readTail(undefined, largeLogBytes)
+      if (found.isLeftOut && found.indexedSeq === found.seq) this.#show(found)
+      else await this.#loadDocument(found)
     } catch (error) {
       this.queue.detach(this)
       throw error
+    }
+    this.noticed(this.#knownSeq)
+    if (this.#unindexed.isOutstanding) void this.#context.queue.flush(this.boardId)
+  }
+
+  async #loadDocument(found: Tail): Promise<void> {
+    const hear = withoutListeners(this.document)
+    try {
+      await this.#fill(found)
     } finally {
       hear()
     }
+    this.#listen()
+    if (this.#state.kind === 'loading') this.#state = { kind: 'following' }
+  }
+
+  /** Applies the whole log to the empty document, and compares the index with it. */
+  async #fill(found?: Tail): Promise<void> {
+    let head = await this.#applyTail(undefined, found)
+    // Apply what was committed meanwhile, here or elsewhere, before anybody sees the document.
+    do head = await this.#applyTail()
+    while (this.#appliedSeq < this.#knownSeq)
+    // Compare with the newest position: nobody has recorded which cards changed during the loading.
+    if (head.indexedSeq < head.seq) await this.#unindexed.compare(this.#context.database)
+  }
+
+  #listen(): void {
     this.document.on('update', this.#onUpdate)
     this.document.on('afterTransaction', this.#unindexed.onTransaction)
-    if (this.#state.kind === 'loading') this.#state = { kind: 'following' }
-    this.noticed(this.#knownSeq)
-    if (this.#unindexed.isOutstanding) void this.#context.queue.flush(this.boardId)
+  }
+
+  // ---- a large board that is only shown
+
+  #show({ ownerId, ...head }: Tail): void {
+    this.#stored = new StoredState({
+      seq: head.seq,
+      read: () => this.#readStored(ownerId),
+      weighs: (bytes) => (weigh(this.document).contentBytes += bytes),
+    })
+    this.#know(head.seq)
+    this.#sizeBytes = head.snapshotBytes + head.logBytes
+    if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
+    this.#state = { kind: 'stored' }
+  }
+
+  #readStored(ownerId: string): Promise<StoredContent> {
+    const { memory, loader } = this.#context
+    memory.opening(this.document)()
+    this.#storedReads += 1
+    if (this.#storedReads > maxStoredReads) void this.built()
+    return loader.large.run(ownerId, async () => {
+      const found = await this.#readTail(undefined, null, 0)
+      const { seq } = found
+      return { seq, ...(await loader.encode(found, ownerId)) }
+    })
+  }
+
+  /** Sends updates of the log to the canvases. */
+  #send(seq: number, updates: Uint8Array[]): void {
+    for (const update of updates) this.#sendUpdate(update)
+    this.#stored?.follow(seq, updates)
+    this.#sizeBytes += bytesOf(updates)
+  }
+
+  #sendUpdate(update: Uint8Array): void {
+    const { document } = this
+    const origin = logOrigin()
+    document.emit('update', [update, origin, document, new Y.Transaction(document, origin, false)])
+  }
+
+  /** Sends canvases what others committed. Builds the document when the index does not have all of it. */
+  async #sendTail(stored: StoredState): Promise<void> {
+    for (let attempt = 0; stored.seq < this.#knownSeq && !this.#isOver; attempt++) {
+      const wanted = this.#knownSeq
+      try {
+        const found = await this.#readTail('follow', null, stored.seq)
+        const { seq, indexedSeq, snapshot, updates } = found
+        if (snapshot || indexedSeq < seq || bytesOf(updates) > partBytes) return await this.#build(stored)
+        this.#send(seq, updates)
+        this.broadcast()
+        // A wrong hint can name a position that does not exist.
+        if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
+      } catch (error) {
+        await this.#failedAttempt(error, attempt)
+      }
+    }
+  }
+
+  /**
+   * Resolves when the document is built. Call it before anything reads or changes the document. Check afterwards whether
+   * the board is distrusted or gone.
+   */
+  async built(): Promise<void> {
+    while (this.#stored && !this.#isOver) {
+      if (this.#state.kind === 'stored') this.#follow(this.#build(this.#stored))
+      if (this.#state.kind === 'catching up') await this.#state.done
+    }
+  }
+
+  /** Builds the document while canvases show the stored state, and then sends them what they lack. */
+  async #build(stored: StoredState): Promise<void> {
+    this.#isBuilding = true
+    const hear = withoutListeners(this.document)
+    try {
+      for (let attempt = 0, isFilled = false; !isFilled && !this.#isOver; attempt++) {
+        isFilled = await this.#fill().then(
+          () => true,
+          (error: unknown) => this.#failedBuild(error, attempt),
+        )
+      }
+    } finally {
+      hear()
+    }
+    if (this.#isOver) return
+    const { known } = stored
+    if (known && this.#appliedSeq > stored.seq) {
+      const parts = [
+        ...(await inTurns(encodeStructs(this.document, known))),
+        await inTurns(encodeDeletes(this.document)),
+      ]
+      this.#sendUpdate(Buffer.concat(parts))
+    }
+    this.#listen()
+    this.#stored = null
+    this.#isBuilding = false
+    stored.end(this.#shared)
+  }
+
+  /** @returns false when another attempt may help */
+  async #failedBuild(error: unknown, attempt: number): Promise<false> {
+    if (error instanceof NoMemory || isTooCostly(error)) this.#unusable(error)
+    else await this.#failedAttempt(error, attempt)
+    return false
+  }
+
+  #unusable(error: unknown): void {
+    this.distrust()
+    this.#context.memory.leaves(this.document)
+    this.#context.onUnusable(this.boardId, error)
+  }
+
+  async #failedAttempt(error: unknown, attempt: number): Promise<void> {
+    this.#context.log.warn(
+      { err: error, boardId: this.boardId, attempt },
+      'reading new commits from the log failed; trying again',
+    )
+    const waitMs = isTooCostly(error) ? costlyRetryMs : Math.min(1000, 20 * 2 ** attempt)
+    await delay(waitMs, undefined, { ref: false })
   }
 
   /**
@@ -234,6 +401,16 @@ export class BoardDocument implements CommittingDocument {
     while (this.#state.kind === 'catching up') await this.#state.done
   }
 
+  /**
+   * Resolves when a canvas may be shown the board, with everything up to this position.
+   *
+   * @throws ServiceError `session_unavailable` when that takes too long
+   */
+  async showable(seq: number): Promise<void> {
+    if (!this.#stored) await this.caughtUpSoon()
+    await this.#reach(seq)
+  }
+
   /** @throws ServiceError `session_unavailable` when that takes too long */
   async caughtUpSoon(): Promise<void> {
     if (this.#state.kind !== 'catching up') return
@@ -241,16 +418,11 @@ export class BoardDocument implements CommittingDocument {
     if (this.#state.kind === 'catching up') throw outOfDate()
   }
 
-  /**
-   * Catches up to this position, before a canvas is shown.
-   *
-   * @throws ServiceError `session_unavailable` when that takes too long
-   */
-  async reach(seq: number): Promise<void> {
+  async #reach(seq: number): Promise<void> {
     this.noticed(seq)
-    if (this.#appliedSeq >= seq) return
+    if (this.appliedSeq >= seq) return
     await Promise.race([this.caughtUp(), delay(reachWithinMs, undefined, { ref: false })])
-    if (this.#appliedSeq < seq) throw outOfDate()
+    if (this.appliedSeq < seq) throw outOfDate()
   }
 
   /** Records that a canvas was closed because it reads too slowly. */
@@ -266,6 +438,14 @@ export class BoardDocument implements CommittingDocument {
   // ---- the commit path
 
   committed(seq: number, writes: CommittedWrite[]): void {
+    if (this.#state.kind === 'stored' && seq === this.appliedSeq + 1) {
+      this.#know(seq)
+      this.#send(
+        seq,
+        writes.flatMap(({ updates }) => updates),
+      )
+      return
+    }
     if (this.#state.kind !== 'following' || seq !== this.#appliedSeq + 1) {
       this.noticed(seq)
       return
@@ -287,6 +467,10 @@ export class BoardDocument implements CommittingDocument {
   /** Called with the board's positions in the database. Indexes what its node has not indexed in time. */
   compared(seq: number, indexedSeq: number): void {
     this.noticed(seq)
+    if (this.isStored) {
+      if (indexedSeq < seq) void this.built()
+      return
+    }
     this.#unindexed.indexed(indexedSeq)
     if (this.#unindexed.waitingMs > takeOverMs && !this.queue.isFlushWanted)
       void this.#context.queue.flush(this.boardId)
@@ -294,7 +478,9 @@ export class BoardDocument implements CommittingDocument {
 
   noticed(seq: number): void {
     this.#know(seq)
-    if (this.#state.kind === 'following' && this.#appliedSeq < this.#knownSeq) this.#follow(this.#catchUp())
+    if (this.appliedSeq >= this.#knownSeq) return
+    if (this.#state.kind === 'following') this.#follow(this.#catchUp())
+    else if (this.#state.kind === 'stored') this.#follow(this.#sendTail(this.#stored!))
   }
 
   #reached(seq: number): void {
@@ -310,11 +496,12 @@ export class BoardDocument implements CommittingDocument {
   /** Runs work that brings the document up to date. No write is built on it meanwhile. */
   #follow(work: Promise<void>): void {
     const done = work.finally(() => {
-      if (this.#state.kind === 'catching up') this.#state = { kind: 'following' }
+      if (this.#state.kind === 'catching up') this.#state = { kind: this.#stored ? 'stored' : 'following' }
       this.noticed(this.#knownSeq)
       this.#context.queue.wake()
     })
-    if (this.#state.kind === 'following') this.#state = { kind: 'catching up', done }
+    if (this.#state.kind === 'following' || this.#state.kind === 'stored')
+      this.#state = { kind: 'catching up', done }
   }
 
   project(wantedAt: number): FlushRows | null {
@@ -348,21 +535,10 @@ export class BoardDocument implements CommittingDocument {
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
       } catch (error) {
         if (error instanceof NoMemory) {
-          this.#context.log.warn(
-            { boardId: this.boardId },
-            'a document was closed: others have made it too large',
-          )
-          this.distrust()
-          this.#context.memory.leaves(this.document)
-          this.#context.onTooLarge(this.boardId)
+          this.#unusable(error)
           return
         }
-        this.#context.log.warn(
-          { err: error, boardId: this.boardId, attempt },
-          'reading new commits from the log failed; trying again',
-        )
-        const waitMs = isTooCostly(error) ? costlyRetryMs : Math.min(1000, 20 * 2 ** attempt)
-        await delay(waitMs, undefined, { ref: false })
+        await this.#failedAttempt(error, attempt)
       }
     }
   }
@@ -372,38 +548,39 @@ export class BoardDocument implements CommittingDocument {
     return this.isGone || this.isDistrusted || this.document.isDestroyed
   }
 
-  async #applyTail(pool?: StatementPool): Promise<{ seq: number; indexedSeq: number }> {
+  /** @param found the log, when it is read already */
+  async #applyTail(pool?: StatementPool, found?: Tail): Promise<{ seq: number; indexedSeq: number }> {
     const { memory, loader } = this.#context
-    const isOpening = this.#state.kind === 'loading' && this.#appliedSeq === 0
-    const found = await this.#readTail(pool, isOpening ? largeLogBytes : null)
-    const { ownerId, isPro } = found
-    memory.count(this.document, { account: ownerId, isPro, kind: 'live' })
+    const isOpening = this.#appliedSeq === 0
+    found ??= await this.#readTail(pool, isOpening ? largeLogBytes : null)
     if (!found.isLeftOut) return this.#applyFound(found)
     memory.opening(this.document)()
-    return loader.large.run(ownerId, async () => this.#applyFound(await this.#readTail(pool, null)))
+    return loader.large.run(found.ownerId, async () => this.#applyFound(await this.#readTail(pool)))
   }
 
-  async #readTail(pool: StatementPool | undefined, mostBytes: number | null): Promise<Tail> {
-    const found = await tail(this.#context.database, this.boardId, this.#appliedSeq, pool, mostBytes)
-    if (found) return found
-    this.gone()
-    throw new Error('The board does not exist.')
+  async #readTail(
+    pool?: StatementPool,
+    mostBytes: number | null = null,
+    from = this.#appliedSeq,
+  ): Promise<Tail> {
+    const { memory, database } = this.#context
+    const found = await tail(database, this.boardId, from, pool, mostBytes)
+    if (!found) {
+      this.gone()
+      throw new Error('The board does not exist.')
+    }
+    memory.count(this.document, { account: found.ownerId, isPro: found.isPro, kind: 'live' })
+    return found
   }
 
   async #applyFound(found: Tail): Promise<{ seq: number; indexedSeq: number }> {
     const { updates, snapshot, ownerId, ...head } = found
     const { memory, loader } = this.#context
-    const origin: LogOrigin = {
-      source: 'local',
-      skipStoreHooks: false,
-      fromLog: true,
-      indexed: nothingIndexed,
-    }
-    const isFollowing = this.#state.kind !== 'loading'
+    const isFollowing = this.#appliedSeq > 0
     const requireRoom = isFollowing ? memory.following(this.document) : memory.opening(this.document)
     const how = {
       account: ownerId,
-      origin,
+      origin: logOrigin(),
       failed: this.#applyFailed,
       requireRoom,
       transfer: ownBuffers(found),
@@ -435,6 +612,13 @@ export class BoardDocument implements CommittingDocument {
     this.#context.queue.edit(this.queue, { update, ...authors })
   }
 }
+
+const logOrigin = (): LogOrigin => ({
+  source: 'local',
+  skipStoreHooks: false,
+  fromLog: true,
+  indexed: nothingIndexed,
+})
 
 const outOfDate = () =>
   new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')
