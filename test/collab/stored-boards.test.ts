@@ -1,9 +1,14 @@
-/** Large boards that canvases show without a document in memory, until somebody edits them. */
+/**
+ * Large boards that canvases show without a document in memory, until somebody edits them.
+ * `ROUNDS=40 SEED=7 npm test -- test/collab/stored-boards.test.ts` for more.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { toJson } from '../../collab/canvas/json.ts'
 import { tail } from '../../collab/log/log.ts'
 import { makeBoard, makeCards, succeeded, type Shown } from '../api/board.ts'
+import { Random } from '../crash/random.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
@@ -17,8 +22,8 @@ const apiThere = new ApiClient(there.url, user.token)
 afterEach(leaveAll)
 
 const large = 1100
-/** For long runs by hand. */
-const rounds = Number(process.env['STEPS'] ?? 4)
+const rounds = Number(process.env['ROUNDS'] ?? 4)
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const bodies = Array.from({ length: large }, (_, n) => ({ title: `Card ${n}`, body: `${n} `.repeat(300) }))
 
 /** A board whose log has more than a megabyte, in no node's memory. */
@@ -140,32 +145,36 @@ test('[X121] a client that comes back with edits gets what it lacks, and its edi
   expect((await contentOf(id))[cards[0]!.id]).toMatchObject({ title: 'Offline' })
 })
 
-test('[X122] whatever joins, leaves, writes and edits at the same time, all canvases show the log', async () => {
-  for (let round = 0; round < rounds; round++) {
-    const { id, cards } = await makeLarge()
-    const editors: Editor[] = [await open(here, id)]
-    const random = (n: number) => Math.floor(Math.random() * n)
-    const work: Promise<unknown>[] = []
-    for (let step = 0; step < 24; step++) {
-      const service = random(2) === 0 ? here : there
-      const api = service === here ? user.api : apiThere
-      const one = cards[random(large)]!.id
-      const steps = [
-        async () => editors.push(await open(service, id, random(2) === 0 ? user : viewer)),
-        async () =>
-          succeeded(await api.post(`/boards/${id}/cards`, { cards: [{ kind: 'note', x: step, y: 0 }] })),
-        async () =>
-          step > 8 && succeeded(await api.patch(`/boards/${id}/cards/${one}`, { title: `P${step}` })),
-        async () => step > 8 && editors[0]!.addCard(`r${round}s${step}`),
-        async () => step > 16 && editors.length > 1 && editors.pop()!.leave(),
-      ]
-      work.push(steps[random(steps.length)]!())
-      await new Promise((resolve) => setTimeout(resolve, random(30)))
+test(
+  `[X122] whatever joins, leaves, writes and edits at the same time, all canvases show the log (seed ${seed})`,
+  { timeout: 30_000 + rounds * 15_000 },
+  async () => {
+    const random = new Random(seed)
+    for (let round = 0; round < rounds; round++) {
+      const { id, cards } = await makeLarge()
+      const editors: Editor[] = [await open(here, id)]
+      const work: Promise<unknown>[] = []
+      for (let step = 0; step < 24; step++) {
+        const isHere = random.chance(0.5)
+        const api = isHere ? user.api : apiThere
+        const one = `/boards/${id}/cards/${random.pick(cards).id}`
+        const joins = async () =>
+          editors.push(await open(isHere ? here : there, id, random.pick([user, viewer])))
+        const creates = () => makeCardsBy(api, id, step)
+        const patches = async () => succeeded(await api.patch(one, { title: `P${step}` }))
+        const edits = async () => editors[0]!.addCard(`r${round}s${step}`)
+        const leaves = async () => editors.length > 1 && editors.pop()!.leave()
+        work.push(random.pick(step < 8 ? [joins, creates] : [joins, creates, patches, edits, leaves])())
+        await delay(random.between(0, 30))
+      }
+      await Promise.all(work)
+      await editors[0]!.saved()
+      await expectShown(editors, id)
+      leaveAll()
     }
-    await Promise.all(work)
-    await editors[0]!.saved()
-    await expectShown(editors, id)
-    leaveAll()
-  }
-  await expectIndexesRight(here)
-}, 120_000)
+    await expectIndexesRight(here)
+  },
+)
+
+const makeCardsBy = async (api: ApiClient, boardId: string, x: number) =>
+  succeeded(await api.post(`/boards/${boardId}/cards`, { cards: [{ kind: 'note', x, y: 0 }] }))
