@@ -7,7 +7,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
-import * as Y from 'yjs'
 import { ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
@@ -18,17 +17,18 @@ import type { CommitQueue } from '../commit/commit.ts'
 import { NoMemory } from '../commit/refusal.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
+import { BoardLog, sendToCanvases, withoutListeners } from './board-log.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
-import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { bytesOf, ownBuffers, tail, type Tail } from '../log/log.ts'
+import { authorsOf, isFromLog } from './origin.ts'
+import { bytesOf, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
 import { FanOut } from './fan-out.ts'
 import { encodeStructs, encodeDeletes } from '../updates/encode-state.ts'
 import { SharedState, type EncodedState } from './shared-state.ts'
-import { StoredState, type StoredContent } from './stored-state.ts'
+import { StoredState } from './stored-state.ts'
 import { Unindexed } from './unindexed.ts'
 
 export interface DocumentContext {
@@ -87,7 +87,6 @@ export class BoardDocument implements CommittingDocument {
   /** What canvases are shown as long as the document is not built. Null: they are shown the document. */
   #stored: StoredState | null = null
   #isBuilding = false
-  #storedReads = 0
   readonly #context: DocumentContext
   readonly #unindexed: Unindexed
   #state: State = { kind: 'loading' }
@@ -99,6 +98,7 @@ export class BoardDocument implements CommittingDocument {
   #mergeSteps = 0
   #lastUsedAt = 0
   readonly #fanOut: FanOut
+  readonly #log: BoardLog
 
   constructor(boardId: string, document: Document, queue: BoardQueue, context: DocumentContext) {
     this.boardId = boardId
@@ -107,6 +107,7 @@ export class BoardDocument implements CommittingDocument {
     this.#shared = new SharedState(document)
     this.#fanOut = new FanOut(document)
     this.#context = context
+    this.#log = new BoardLog(boardId, document, context, () => this.gone())
     this.#unindexed = new Unindexed(boardId, document, context.log)
     limitCleanup(document)
     weigh(document)
@@ -204,7 +205,7 @@ export class BoardDocument implements CommittingDocument {
     groupsOf(this.document)
     this.queue.attach(this) // from now on it receives commits, including those made while it loads
     try {
-      const found = await this.#readTail(undefined, largeLogBytes)
+      const found = await this.#log.read(0, undefined, largeLogBytes)
       if (found.isLeftOut && found.indexedSeq === found.seq) this.#show(found)
       else await this.#loadDocument(found)
     } catch (error) {
@@ -243,41 +244,26 @@ export class BoardDocument implements CommittingDocument {
 
   // ---- a large board that is only shown
 
-  #show({ ownerId, ...head }: Tail): void {
+  #show(found: Tail): void {
+    let reads = 0
     this.#stored = new StoredState({
-      seq: head.seq,
-      read: () => this.#readStored(ownerId),
+      seq: found.seq,
+      read: () => {
+        reads += 1
+        if (reads > maxStoredReads) void this.built()
+        return this.#log.content(found.ownerId)
+      },
       weighs: (bytes) => (weigh(this.document).contentBytes += bytes),
+      send: (update) => sendToCanvases(this.document, update),
     })
-    this.#know(head.seq)
-    this.#sizeBytes = head.snapshotBytes + head.logBytes
-    if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
+    this.#know(found.seq)
+    this.#learn(found)
     this.#state = { kind: 'stored' }
   }
 
-  #readStored(ownerId: string): Promise<StoredContent> {
-    const { memory, loader } = this.#context
-    memory.opening(this.document)()
-    this.#storedReads += 1
-    if (this.#storedReads > maxStoredReads) void this.built()
-    return loader.large.run(ownerId, async () => {
-      const found = await this.#readTail(undefined, null, 0)
-      const { seq } = found
-      return { seq, ...(await loader.encode(found, ownerId)) }
-    })
-  }
-
-  /** Sends updates of the log to the canvases. */
-  #send(seq: number, updates: Uint8Array[]): void {
-    for (const update of updates) this.#sendUpdate(update)
-    this.#stored?.follow(seq, updates)
+  #send(stored: StoredState, seq: number, updates: Uint8Array[]): void {
+    stored.send(seq, updates)
     this.#sizeBytes += bytesOf(updates)
-  }
-
-  #sendUpdate(update: Uint8Array): void {
-    const { document } = this
-    const origin = logOrigin()
-    document.emit('update', [update, origin, document, new Y.Transaction(document, origin, false)])
   }
 
   /** Sends canvases what others committed. Builds the document when the index does not have all of it. */
@@ -285,10 +271,10 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; stored.seq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const found = await this.#readTail('follow', null, stored.seq)
+        const found = await this.#log.read(stored.seq, 'follow')
         const { seq, indexedSeq, snapshot, updates } = found
         if (snapshot || indexedSeq < seq || bytesOf(updates) > partBytes) return await this.#build(stored)
-        this.#send(seq, updates)
+        this.#send(stored, seq, updates)
         this.broadcast()
         // A wrong hint can name a position that does not exist.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
@@ -330,7 +316,7 @@ export class BoardDocument implements CommittingDocument {
         ...(await inTurns(encodeStructs(this.document, known))),
         await inTurns(encodeDeletes(this.document)),
       ]
-      this.#sendUpdate(Buffer.concat(parts))
+      sendToCanvases(this.document, Buffer.concat(parts))
     }
     this.#listen()
     this.#stored = null
@@ -440,10 +426,8 @@ export class BoardDocument implements CommittingDocument {
   committed(seq: number, writes: CommittedWrite[]): void {
     if (this.#state.kind === 'stored' && seq === this.appliedSeq + 1) {
       this.#know(seq)
-      this.#send(
-        seq,
-        writes.flatMap(({ updates }) => updates),
-      )
+      const updates = writes.flatMap((write) => write.updates)
+      this.#send(this.#stored!, seq, updates)
       return
     }
     if (this.#state.kind !== 'following' || seq !== this.#appliedSeq + 1) {
@@ -457,7 +441,7 @@ export class BoardDocument implements CommittingDocument {
   }
 
   *#apply(seq: number, writes: CommittedWrite[]): Steps<void> {
-    for (const applied of applyWrites(this.document, writes, this.#applyFailed)) {
+    for (const applied of applyWrites(this.document, writes, this.#log.failed)) {
       this.#sizeBytes += applied
       yield
     }
@@ -549,59 +533,26 @@ export class BoardDocument implements CommittingDocument {
   }
 
   /** @param found the log, when it is read already */
-  async #applyTail(pool?: StatementPool, found?: Tail): Promise<{ seq: number; indexedSeq: number }> {
-    const { memory, loader } = this.#context
+  async #applyTail(pool?: StatementPool, found?: Tail): Promise<Tail> {
     const isOpening = this.#appliedSeq === 0
-    found ??= await this.#readTail(pool, isOpening ? largeLogBytes : null)
-    if (!found.isLeftOut) return this.#applyFound(found)
-    memory.opening(this.document)()
-    return loader.large.run(found.ownerId, async () => this.#applyFound(await this.#readTail(pool)))
+    found ??= await this.#log.read(this.#appliedSeq, pool, isOpening ? largeLogBytes : null)
+    const apply = async (log: Tail) => {
+      this.merged(await this.#log.apply(log, { isOpening }))
+      this.#learn(log)
+      this.#reached(log.seq)
+      return log
+    }
+    return found.isLeftOut ? this.#log.readLarge(found.ownerId, apply, pool) : apply(found)
   }
 
-  async #readTail(
-    pool?: StatementPool,
-    mostBytes: number | null = null,
-    from = this.#appliedSeq,
-  ): Promise<Tail> {
-    const { memory, database } = this.#context
-    const found = await tail(database, this.boardId, from, pool, mostBytes)
-    if (!found) {
-      this.gone()
-      throw new Error('The board does not exist.')
-    }
-    memory.count(this.document, { account: found.ownerId, isPro: found.isPro, kind: 'live' })
-    return found
-  }
-
-  async #applyFound(found: Tail): Promise<{ seq: number; indexedSeq: number }> {
-    const { updates, snapshot, ownerId, ...head } = found
-    const { memory, loader } = this.#context
-    const isFollowing = this.#appliedSeq > 0
-    const requireRoom = isFollowing ? memory.following(this.document) : memory.opening(this.document)
-    const how = {
-      account: ownerId,
-      origin: logOrigin(),
-      failed: this.#applyFailed,
-      requireRoom,
-      transfer: ownBuffers(found),
-    }
-    this.merged(await loader.apply(this.document, { snapshot, updates }, how))
+  #learn({ updates: _updates, snapshot: _snapshot, ...head }: Tail): void {
     this.#sizeBytes = head.snapshotBytes + head.logBytes
-    this.#reached(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
-    return head
   }
 
   readonly #clearFailed = (error: unknown): void => {
     this.#context.log.error({ err: error, boardId: this.boardId }, 'what was deleted could not be cleared')
     this.distrust()
-  }
-
-  readonly #applyFailed = (error: unknown): void => {
-    this.#context.log.error(
-      { err: error, boardId: this.boardId },
-      'an update of the log could not be applied completely',
-    )
   }
 
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
@@ -613,22 +564,5 @@ export class BoardDocument implements CommittingDocument {
   }
 }
 
-const logOrigin = (): LogOrigin => ({
-  source: 'local',
-  skipStoreHooks: false,
-  fromLog: true,
-  indexed: nothingIndexed,
-})
-
 const outOfDate = () =>
   new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')
-
-/**
- * Nobody is shown a document while it loads. So what is loaded need not be encoded again for them, and merged: that takes
- * a third of the load's CPU time. @returns a function that gives updates to their listeners again
- */
-function withoutListeners(document: Document): () => void {
-  const listeners = [...document._observers.get('update')!] as ((update: Uint8Array) => void)[]
-  for (const listener of listeners) document.off('update', listener)
-  return () => listeners.forEach((listener) => document.on('update', listener))
-}

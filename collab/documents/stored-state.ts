@@ -21,6 +21,8 @@ export interface StoredStateOptions {
   /** The position that the board had when it was opened. */
   seq: number
   read(): Promise<StoredContent>
+  /** Sends an update to all canvases. */
+  send(update: Uint8Array): void
   /** Called with the bytes that are in memory from now on, less those that no longer are. */
   weighs(bytes: number): void
 }
@@ -79,10 +81,11 @@ export class StoredState implements EncodedState {
     }
   }
 
-  /** Updates of one commit, which all canvases are sent. */
-  follow(seq: number, updates: Uint8Array[]): void {
+  /** Sends the updates of one commit to all canvases. */
+  send(seq: number, updates: Uint8Array[]): void {
     this.seq = seq
     for (const update of updates) {
+      this.#options.send(update)
       this.#advance(update)
       for (const base of this.#bases) base.follow(seq, update)
     }
