@@ -68,7 +68,8 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   const documents = new Documents({
     ...{ database, queue, loader, log, clock, warmBytes: config.warmDocumentBytes },
     memory: { ...defaultMemoryBounds(), ...options.memory },
-    onTooLarge: (boardId) => gateway.closeBoard(boardId, closeCodes.noMemory),
+    onUnusable: (boardId, reason) =>
+      gateway.closeBoard(boardId, reason === 'memory' ? closeCodes.noMemory : closeCodes.tryLater),
   })
   const bus = openBus({ database, redisUrl: config.redisUrl, log })
   const nodes = new Nodes({

@@ -35,7 +35,7 @@ export async function mirroredGroups(
   boardId: string,
   ids: string[],
 ): Promise<GroupMirror | null> {
-  if (live.documents.find(boardId)) return null
+  if (live.documents.find(boardId)?.isStored === false) return null
   const [found] = await live.database.asSystem(
     (tx) => tx<{ seq: number; complete: boolean; known: string[] }[]>`
       select d.seq, d.indexed_seq = d.seq as complete, array(

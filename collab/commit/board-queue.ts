@@ -164,7 +164,13 @@ export class BoardQueue {
     this.#head = head
   }
 
+  /** The document that writes are built on. */
   get document(): CommittingDocument | null {
+    return this.#document?.isStored ? null : this.#document
+  }
+
+  /** What is told of the board's commits. */
+  get listener(): CommittingDocument | null {
     return this.#document
   }
 

@@ -327,7 +327,7 @@ export class CommitQueue {
 
   #dropIdle(): void {
     for (const [boardId, queue] of this.#queues) {
-      if (queue.idle && !queue.document) this.#queues.delete(boardId)
+      if (queue.idle && !queue.listener) this.#queues.delete(boardId)
       if (this.#queues.size <= maxQueues * 0.9) return
     }
   }

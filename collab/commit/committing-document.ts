@@ -17,6 +17,8 @@ export interface CommittedWrite {
 
 /** A document in memory, as the commit path uses it. */
 export interface CommittingDocument {
+  /** Whether only its stored bytes are shown. Then nothing can be built on it, and it has nothing to index. */
+  readonly isStored: boolean
   /** The log position up to which it contains all updates. */
   readonly appliedSeq: number
   /** Whether it contains all known commits; otherwise it is catching up. */

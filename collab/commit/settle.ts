@@ -51,7 +51,7 @@ export function settle(
     for (const item of ok)
       if (item.kind === 'edit') waitedMs = Math.max(waitedMs ?? 0, queue.edits.committed(item.count, now))
     if (head && grew) show(queue, head.seq, ok.flatMap(committedWrite), options.log)
-    else if (head) queue.document?.noticed(head.seq)
+    else if (head) queue.listener?.noticed(head.seq)
     for (const { item, outcome } of entries) chargeItem(item, outcome === 'ok', options.quota)
     queue.putBack(...entries.flatMap((entry) => settleItem(entry, head?.seq ?? 0, answer.t, options)))
     if (entries.some(({ outcome }) => outcome === 'busy')) queue.backOff(now, whileBusy)
@@ -106,13 +106,13 @@ function chargeItem(item: BatchItem, isWritten: boolean, quota: DocumentQuota): 
  */
 function show(queue: BoardQueue, seq: number, writes: CommittedWrite[], log: Logger): void {
   try {
-    queue.document?.committed(seq, writes)
+    queue.listener?.committed(seq, writes)
   } catch (error) {
     log.error(
       { err: error, boardId: queue.boardId, seq },
       'applying a committed update in memory failed; reading it from the log',
     )
-    queue.document?.noticed(seq)
+    queue.listener?.noticed(seq)
   }
 }
 
@@ -141,7 +141,7 @@ function settleItem(
   if (outcome === 'missing') {
     queue.edits.drop()
     queue.endFlush()
-    queue.document?.gone()
+    queue.listener?.gone()
   }
   return []
 }

@@ -1,6 +1,9 @@
 /**
- * A board's document in memory. It records the log position that it contains, and the cards that changed since the last
+ * A board in memory. It records the log position that its document contains, and the cards that changed since the last
  * index update. The log is the truth. This is a cache of it, which can be dropped when nothing is outstanding.
+ *
+ * A large board that is only shown has no document: canvases get the stored bytes. The document is built when somebody
+ * edits the board, or reads what the index does not have.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
@@ -14,15 +17,18 @@ import type { CommitQueue } from '../commit/commit.ts'
 import { NoMemory } from '../commit/refusal.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
 import { applyWrites, costOf, partBytes } from './apply-writes.ts'
+import { BoardLog, sendToCanvases, withoutListeners } from './board-log.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
-import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { ownBuffers, tail, type Tail } from '../log/log.ts'
+import { authorsOf, isFromLog } from './origin.ts'
+import { bytesOf, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
 import { FanOut } from './fan-out.ts'
-import { SharedState } from './shared-state.ts'
+import { encodeStructs, encodeDeletes } from '../updates/encode-state.ts'
+import { SharedState, type EncodedState } from './shared-state.ts'
+import { StoredState } from './stored-state.ts'
 import { Unindexed } from './unindexed.ts'
 
 export interface DocumentContext {
@@ -30,8 +36,8 @@ export interface DocumentContext {
   queue: CommitQueue
   loader: LogLoader
   memory: DocumentMemory
-  /** Called when what others committed does not fit into memory. The document must be closed. */
-  onTooLarge(boardId: string): void
+  /** Called when a document that canvases show can't be kept or built. They must be closed. */
+  onUnusable(boardId: string, error: unknown): void
   log: Logger
 }
 
@@ -44,11 +50,15 @@ const [reachWithinMs, caughtUpWithinMs] = [5000, 10_000]
  */
 const takeOverMs = 3000
 
+/** How often a log is read for clients that join. Beyond it the document is built: the board is written often. */
+const maxStoredReads = 3
+
 /** A log that took too long to merge is tried again after this time. */
 export const costlyRetryMs = 600_000
 
 type State =
   | { kind: 'loading' }
+  | { kind: 'stored' }
   | { kind: 'following' }
   | { kind: 'catching up'; done: Promise<void> }
   | { kind: 'distrusted' }
@@ -59,8 +69,11 @@ type State =
  *
  *   state         becomes       when
  *   loading       following     `load` has applied the log and compared the index with it
+ *   loading       stored        the log is large and the index is complete: the document is not built yet
+ *   stored        catching up   the document is wanted (`built`), or it learns of a position that canvases lack
  *   following     catching up   it learns of a position that it lacks, or a large commit is applied in turns
  *   catching up   following     it contains all known commits
+ *   catching up   stored        canvases were sent the commits that they lacked
  *   any           distrusted    a transaction failed: memory may contain edits that will not reach the log
  *   any but that  gone          the log or a commit says that the board does not exist any more
  *
@@ -70,8 +83,10 @@ export class BoardDocument implements CommittingDocument {
   readonly boardId: string
   readonly document: Document
   readonly queue: BoardQueue
-  /** The encoded document, for clients that join. */
-  readonly shared: SharedState
+  readonly #shared: SharedState
+  /** What canvases are shown as long as the document is not built. Null: they are shown the document. */
+  #stored: StoredState | null = null
+  #isBuilding = false
   readonly #context: DocumentContext
   readonly #unindexed: Unindexed
   #state: State = { kind: 'loading' }
@@ -83,22 +98,39 @@ export class BoardDocument implements CommittingDocument {
   #mergeSteps = 0
   #lastUsedAt = 0
   readonly #fanOut: FanOut
+  readonly #log: BoardLog
 
   constructor(boardId: string, document: Document, queue: BoardQueue, context: DocumentContext) {
     this.boardId = boardId
     this.document = document
     this.queue = queue
-    this.shared = new SharedState(document)
+    this.#shared = new SharedState(document)
     this.#fanOut = new FanOut(document)
     this.#context = context
+    this.#log = new BoardLog(boardId, document, context, () => this.gone())
     this.#unindexed = new Unindexed(boardId, document, context.log)
     limitCleanup(document)
     weigh(document)
     clearLater(document, { run: (steps) => inTurns(steps).catch(this.#clearFailed) })
   }
 
+  /** The encoded document, for clients that join. */
+  get shared(): EncodedState {
+    return this.#stored ?? this.#shared
+  }
+
+  get isStored(): boolean {
+    return !this.isBuilt && !this.#isBuilding
+  }
+
+  /** Whether there is a document; otherwise only its stored bytes are shown. */
+  get isBuilt(): boolean {
+    return this.#stored === null
+  }
+
+  /** The log position up to which canvases are shown everything. */
   get appliedSeq(): number {
-    return this.#appliedSeq
+    return this.#stored?.seq ?? this.#appliedSeq
   }
 
   get current(): boolean {
@@ -172,25 +204,146 @@ export class BoardDocument implements CommittingDocument {
     cardsOf(this.document)
     groupsOf(this.document)
     this.queue.attach(this) // from now on it receives commits, including those made while it loads
-    const hear = withoutListeners(this.document)
     try {
-      let head = await this.#applyTail()
-      // Apply what was committed meanwhile, here or elsewhere, before anybody sees the document.
-      do head = await this.#applyTail()
-      while (this.#appliedSeq < this.#knownSeq)
-      // Compare with the newest position: nobody has recorded which cards changed during the loading.
-      if (head.indexedSeq < head.seq) await this.#unindexed.compare(this.#context.database)
+      const found = await this.#log.read(0, undefined, largeLogBytes)
+      if (found.isLeftOut && found.indexedSeq === found.seq) this.#show(found)
+      else await this.#loadDocument(found)
     } catch (error) {
       this.queue.detach(this)
       throw error
+    }
+    this.noticed(this.#knownSeq)
+    if (this.#unindexed.isOutstanding) void this.#context.queue.flush(this.boardId)
+  }
+
+  async #loadDocument(found: Tail): Promise<void> {
+    const hear = withoutListeners(this.document)
+    try {
+      await this.#fill(found)
     } finally {
       hear()
     }
+    this.#listen()
+    if (this.#state.kind === 'loading') this.#state = { kind: 'following' }
+  }
+
+  /** Applies the whole log to the empty document, and compares the index with it. */
+  async #fill(found?: Tail): Promise<void> {
+    let head = await this.#applyTail(undefined, found)
+    // Apply what was committed meanwhile, here or elsewhere, before anybody sees the document.
+    do head = await this.#applyTail()
+    while (this.#appliedSeq < this.#knownSeq)
+    // Compare with the newest position: nobody has recorded which cards changed during the loading.
+    if (head.indexedSeq < head.seq) await this.#unindexed.compare(this.#context.database)
+  }
+
+  #listen(): void {
     this.document.on('update', this.#onUpdate)
     this.document.on('afterTransaction', this.#unindexed.onTransaction)
-    if (this.#state.kind === 'loading') this.#state = { kind: 'following' }
-    this.noticed(this.#knownSeq)
-    if (this.#unindexed.isOutstanding) void this.#context.queue.flush(this.boardId)
+  }
+
+  // ---- a large board that is only shown
+
+  #show(found: Tail): void {
+    let reads = 0
+    this.#stored = new StoredState({
+      seq: found.seq,
+      read: () => {
+        reads += 1
+        if (reads > maxStoredReads) void this.built()
+        return this.#log.content(found.ownerId)
+      },
+      weighs: (bytes) => (weigh(this.document).contentBytes += bytes),
+      send: (update) => sendToCanvases(this.document, update),
+    })
+    this.#know(found.seq)
+    this.#learn(found)
+    this.#state = { kind: 'stored' }
+  }
+
+  #send(stored: StoredState, seq: number, updates: Uint8Array[]): void {
+    stored.send(seq, updates)
+    this.#sizeBytes += bytesOf(updates)
+  }
+
+  /** Sends canvases what others committed. Builds the document when the index does not have all of it. */
+  async #sendTail(stored: StoredState): Promise<void> {
+    for (let attempt = 0; stored.seq < this.#knownSeq && !this.#isOver; attempt++) {
+      const wanted = this.#knownSeq
+      try {
+        const found = await this.#log.read(stored.seq, 'follow')
+        const { seq, indexedSeq, snapshot, updates } = found
+        if (snapshot || indexedSeq < seq || bytesOf(updates) > partBytes) return await this.#build(stored)
+        this.#send(stored, seq, updates)
+        this.broadcast()
+        // A wrong hint can name a position that does not exist.
+        if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
+      } catch (error) {
+        await this.#failedAttempt(error, attempt)
+      }
+    }
+  }
+
+  /**
+   * Resolves when the document is built. Call it before anything reads or changes the document. Check afterwards whether
+   * the board is distrusted or gone.
+   */
+  async built(): Promise<void> {
+    while (this.#stored && !this.#isOver) {
+      if (this.#state.kind === 'stored') this.#follow(this.#build(this.#stored))
+      if (this.#state.kind === 'catching up') await this.#state.done
+    }
+  }
+
+  /** Builds the document while canvases show the stored state, and then sends them what they lack. */
+  async #build(stored: StoredState): Promise<void> {
+    this.#isBuilding = true
+    const hear = withoutListeners(this.document)
+    try {
+      for (let attempt = 0, isFilled = false; !isFilled && !this.#isOver; attempt++) {
+        isFilled = await this.#fill().then(
+          () => true,
+          (error: unknown) => this.#failedBuild(error, attempt),
+        )
+      }
+    } finally {
+      hear()
+    }
+    if (this.#isOver) return
+    const { known } = stored
+    if (known && this.#appliedSeq > stored.seq) {
+      const parts = [
+        ...(await inTurns(encodeStructs(this.document, known))),
+        await inTurns(encodeDeletes(this.document)),
+      ]
+      sendToCanvases(this.document, Buffer.concat(parts))
+    }
+    this.#listen()
+    this.#stored = null
+    this.#isBuilding = false
+    stored.end(this.#shared)
+  }
+
+  /** @returns false when another attempt may help */
+  async #failedBuild(error: unknown, attempt: number): Promise<false> {
+    if (error instanceof NoMemory || isTooCostly(error)) this.#unusable(error)
+    else await this.#failedAttempt(error, attempt)
+    return false
+  }
+
+  #unusable(error: unknown): void {
+    this.distrust()
+    this.#context.memory.leaves(this.document)
+    this.#context.onUnusable(this.boardId, error)
+  }
+
+  async #failedAttempt(error: unknown, attempt: number): Promise<void> {
+    this.#context.log.warn(
+      { err: error, boardId: this.boardId, attempt },
+      'reading new commits from the log failed; trying again',
+    )
+    const waitMs = isTooCostly(error) ? costlyRetryMs : Math.min(1000, 20 * 2 ** attempt)
+    await delay(waitMs, undefined, { ref: false })
   }
 
   /**
@@ -234,6 +387,16 @@ export class BoardDocument implements CommittingDocument {
     while (this.#state.kind === 'catching up') await this.#state.done
   }
 
+  /**
+   * Resolves when a canvas may be shown the board, with everything up to this position.
+   *
+   * @throws ServiceError `session_unavailable` when that takes too long
+   */
+  async showable(seq: number): Promise<void> {
+    if (!this.#stored) await this.caughtUpSoon()
+    await this.#reach(seq)
+  }
+
   /** @throws ServiceError `session_unavailable` when that takes too long */
   async caughtUpSoon(): Promise<void> {
     if (this.#state.kind !== 'catching up') return
@@ -241,16 +404,11 @@ export class BoardDocument implements CommittingDocument {
     if (this.#state.kind === 'catching up') throw outOfDate()
   }
 
-  /**
-   * Catches up to this position, before a canvas is shown.
-   *
-   * @throws ServiceError `session_unavailable` when that takes too long
-   */
-  async reach(seq: number): Promise<void> {
+  async #reach(seq: number): Promise<void> {
     this.noticed(seq)
-    if (this.#appliedSeq >= seq) return
+    if (this.appliedSeq >= seq) return
     await Promise.race([this.caughtUp(), delay(reachWithinMs, undefined, { ref: false })])
-    if (this.#appliedSeq < seq) throw outOfDate()
+    if (this.appliedSeq < seq) throw outOfDate()
   }
 
   /** Records that a canvas was closed because it reads too slowly. */
@@ -266,6 +424,12 @@ export class BoardDocument implements CommittingDocument {
   // ---- the commit path
 
   committed(seq: number, writes: CommittedWrite[]): void {
+    if (this.#state.kind === 'stored' && seq === this.appliedSeq + 1) {
+      this.#know(seq)
+      const updates = writes.flatMap((write) => write.updates)
+      this.#send(this.#stored!, seq, updates)
+      return
+    }
     if (this.#state.kind !== 'following' || seq !== this.#appliedSeq + 1) {
       this.noticed(seq)
       return
@@ -277,7 +441,7 @@ export class BoardDocument implements CommittingDocument {
   }
 
   *#apply(seq: number, writes: CommittedWrite[]): Steps<void> {
-    for (const applied of applyWrites(this.document, writes, this.#applyFailed)) {
+    for (const applied of applyWrites(this.document, writes, this.#log.failed)) {
       this.#sizeBytes += applied
       yield
     }
@@ -287,6 +451,10 @@ export class BoardDocument implements CommittingDocument {
   /** Called with the board's positions in the database. Indexes what its node has not indexed in time. */
   compared(seq: number, indexedSeq: number): void {
     this.noticed(seq)
+    if (this.isStored) {
+      if (indexedSeq < seq) void this.built()
+      return
+    }
     this.#unindexed.indexed(indexedSeq)
     if (this.#unindexed.waitingMs > takeOverMs && !this.queue.isFlushWanted)
       void this.#context.queue.flush(this.boardId)
@@ -294,7 +462,9 @@ export class BoardDocument implements CommittingDocument {
 
   noticed(seq: number): void {
     this.#know(seq)
-    if (this.#state.kind === 'following' && this.#appliedSeq < this.#knownSeq) this.#follow(this.#catchUp())
+    if (this.appliedSeq >= this.#knownSeq) return
+    if (this.#state.kind === 'following') this.#follow(this.#catchUp())
+    else if (this.#state.kind === 'stored') this.#follow(this.#sendTail(this.#stored!))
   }
 
   #reached(seq: number): void {
@@ -310,11 +480,12 @@ export class BoardDocument implements CommittingDocument {
   /** Runs work that brings the document up to date. No write is built on it meanwhile. */
   #follow(work: Promise<void>): void {
     const done = work.finally(() => {
-      if (this.#state.kind === 'catching up') this.#state = { kind: 'following' }
+      if (this.#state.kind === 'catching up') this.#state = { kind: this.#stored ? 'stored' : 'following' }
       this.noticed(this.#knownSeq)
       this.#context.queue.wake()
     })
-    if (this.#state.kind === 'following') this.#state = { kind: 'catching up', done }
+    if (this.#state.kind === 'following' || this.#state.kind === 'stored')
+      this.#state = { kind: 'catching up', done }
   }
 
   project(wantedAt: number): FlushRows | null {
@@ -348,21 +519,10 @@ export class BoardDocument implements CommittingDocument {
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
       } catch (error) {
         if (error instanceof NoMemory) {
-          this.#context.log.warn(
-            { boardId: this.boardId },
-            'a document was closed: others have made it too large',
-          )
-          this.distrust()
-          this.#context.memory.leaves(this.document)
-          this.#context.onTooLarge(this.boardId)
+          this.#unusable(error)
           return
         }
-        this.#context.log.warn(
-          { err: error, boardId: this.boardId, attempt },
-          'reading new commits from the log failed; trying again',
-        )
-        const waitMs = isTooCostly(error) ? costlyRetryMs : Math.min(1000, 20 * 2 ** attempt)
-        await delay(waitMs, undefined, { ref: false })
+        await this.#failedAttempt(error, attempt)
       }
     }
   }
@@ -372,59 +532,27 @@ export class BoardDocument implements CommittingDocument {
     return this.isGone || this.isDistrusted || this.document.isDestroyed
   }
 
-  async #applyTail(pool?: StatementPool): Promise<{ seq: number; indexedSeq: number }> {
-    const { memory, loader } = this.#context
-    const isOpening = this.#state.kind === 'loading' && this.#appliedSeq === 0
-    const found = await this.#readTail(pool, isOpening ? largeLogBytes : null)
-    const { ownerId, isPro } = found
-    memory.count(this.document, { account: ownerId, isPro, kind: 'live' })
-    if (!found.isLeftOut) return this.#applyFound(found)
-    memory.opening(this.document)()
-    return loader.large.run(ownerId, async () => this.#applyFound(await this.#readTail(pool, null)))
+  /** @param found the log, when it is read already */
+  async #applyTail(pool?: StatementPool, found?: Tail): Promise<Tail> {
+    const isOpening = this.#appliedSeq === 0
+    found ??= await this.#log.read(this.#appliedSeq, pool, isOpening ? largeLogBytes : null)
+    const apply = async (log: Tail) => {
+      this.merged(await this.#log.apply(log, { isOpening }))
+      this.#learn(log)
+      this.#reached(log.seq)
+      return log
+    }
+    return found.isLeftOut ? this.#log.readLarge(found.ownerId, apply, pool) : apply(found)
   }
 
-  async #readTail(pool: StatementPool | undefined, mostBytes: number | null): Promise<Tail> {
-    const found = await tail(this.#context.database, this.boardId, this.#appliedSeq, pool, mostBytes)
-    if (found) return found
-    this.gone()
-    throw new Error('The board does not exist.')
-  }
-
-  async #applyFound(found: Tail): Promise<{ seq: number; indexedSeq: number }> {
-    const { updates, snapshot, ownerId, ...head } = found
-    const { memory, loader } = this.#context
-    const origin: LogOrigin = {
-      source: 'local',
-      skipStoreHooks: false,
-      fromLog: true,
-      indexed: nothingIndexed,
-    }
-    const isFollowing = this.#state.kind !== 'loading'
-    const requireRoom = isFollowing ? memory.following(this.document) : memory.opening(this.document)
-    const how = {
-      account: ownerId,
-      origin,
-      failed: this.#applyFailed,
-      requireRoom,
-      transfer: ownBuffers(found),
-    }
-    this.merged(await loader.apply(this.document, { snapshot, updates }, how))
+  #learn({ updates: _updates, snapshot: _snapshot, ...head }: Tail): void {
     this.#sizeBytes = head.snapshotBytes + head.logBytes
-    this.#reached(head.seq)
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
-    return head
   }
 
   readonly #clearFailed = (error: unknown): void => {
     this.#context.log.error({ err: error, boardId: this.boardId }, 'what was deleted could not be cleared')
     this.distrust()
-  }
-
-  readonly #applyFailed = (error: unknown): void => {
-    this.#context.log.error(
-      { err: error, boardId: this.boardId },
-      'an update of the log could not be applied completely',
-    )
   }
 
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
@@ -438,13 +566,3 @@ export class BoardDocument implements CommittingDocument {
 
 const outOfDate = () =>
   new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')
-
-/**
- * Nobody is shown a document while it loads. So what is loaded need not be encoded again for them, and merged: that takes
- * a third of the load's CPU time. @returns a function that gives updates to their listeners again
- */
-function withoutListeners(document: Document): () => void {
-  const listeners = [...document._observers.get('update')!] as ((update: Uint8Array) => void)[]
-  for (const listener of listeners) document.off('update', listener)
-  return () => listeners.forEach((listener) => document.on('update', listener))
-}

@@ -17,7 +17,9 @@ import { ownBuffers, type LogContent } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater, cleared } from '../updates/clear.ts'
 
-export interface DocumentsOptions extends Omit<DocumentContext, 'memory'> {
+export interface DocumentsOptions extends Omit<DocumentContext, 'memory' | 'onUnusable'> {
+  /** Called when what canvases show can't be kept or built. They must be closed. */
+  onUnusable(boardId: string, reason: 'memory' | 'cost'): void
   clock: Clock
   memory: MemoryBounds
   /** Total size above which documents that nobody has open are dropped early, in encoded bytes. */
@@ -116,8 +118,11 @@ export class Documents {
    * too much memory, requests for the board are refused at once for a while.
    */
   async load(boardId: string, document: Document): Promise<void> {
-    const { clock, log, queue } = this.#options
-    const context = { ...this.#options, memory: this.#memory }
+    const { clock, queue } = this.#options
+    const context = {
+      ...{ ...this.#options, memory: this.#memory },
+      onUnusable: (id: string, error: unknown) => this.#unusable(id, error),
+    }
     const board = new BoardDocument(boardId, document, queue.board(boardId), context)
     try {
       const refused = this.#refused.get(boardId)
@@ -126,19 +131,32 @@ export class Documents {
       await board.load()
     } catch (error) {
       document.destroy() // without this, its timers would keep running
-      if (isTooCostly(error)) {
-        log.error(
-          { err: error, boardId },
-          'a document takes too long to load; requests for it are refused for a while',
-        )
-        throw this.#refuse(boardId, tooCostly(error), costlyRetryMs)
-      }
+      if (isTooCostly(error)) throw this.#refuseCostly(boardId, error)
       if (error instanceof NoMemory && !this.#refused.has(boardId))
         throw this.#refuse(boardId, error, noMemoryRetryMs)
       throw Object.assign(busyOr(error) as Error, { reason: temporaryRefusal })
     }
     board.use(this.#options.clock.now())
     this.#boards.set(boardId, board)
+  }
+
+  #refuseCostly(boardId: string, error: unknown): Error {
+    this.#options.log.error(
+      { err: error, boardId },
+      'a document takes too long to load; requests for it are refused for a while',
+    )
+    return this.#refuse(boardId, tooCostly(error), costlyRetryMs)
+  }
+
+  #unusable(boardId: string, error: unknown): void {
+    const isCostly = isTooCostly(error)
+    if (isCostly) this.#refuseCostly(boardId, error)
+    else
+      this.#options.log.warn(
+        { boardId },
+        'a document was closed: it is larger than what its account may have in memory',
+      )
+    this.#options.onUnusable(boardId, isCostly ? 'cost' : 'memory')
   }
 
   #refuse(boardId: string, error: ServiceError, forMs: number): Error {
@@ -152,7 +170,20 @@ export class Documents {
    *
    * @throws ServiceError `not_found`, `storage_unavailable` or `session_unavailable`
    */
-  async lease(boardId: string): Promise<Lease> {
+  lease(boardId: string): Promise<Lease> {
+    return this.#hold(boardId, async (board) => {
+      await board.built()
+      await board.caughtUpSoon()
+    })
+  }
+
+  /** Brings a board into memory, so that a canvas can be shown everything up to `seq`. Its document may not be built. */
+  async show(boardId: string, seq: number): Promise<void> {
+    const { release } = await this.#hold(boardId, (board) => board.showable(seq))
+    release()
+  }
+
+  async #hold(boardId: string, prepare: (board: BoardDocument) => Promise<void>): Promise<Lease> {
     const hocuspocus = this.#hocuspocus
     if (!hocuspocus) throw new Error('The gateway has not been started yet.')
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -165,7 +196,7 @@ export class Documents {
         document.removeDirectConnection()
       }
       try {
-        await board.caughtUpSoon()
+        await prepare(board)
       } catch (error) {
         release()
         throw error
@@ -175,6 +206,8 @@ export class Documents {
       if (board.isGone) throw noBoard()
       break
     }
+    const refused = this.#refused.get(boardId)
+    if (refused && refused.until > this.#options.clock.now()) throw refused.error
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
   }
 

@@ -9,8 +9,9 @@ import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { smallUpdateBytes } from '../updates/cut.ts'
-import type { LogContent } from '../log/log.ts'
+import { ownBuffers, type LogContent } from '../log/log.ts'
 import type { cutLog } from '../log/cut-log.ts'
+import type { encodeLog } from '../log/encode-log.ts'
 import { metered, TurnOver, TooCostly, type Meter } from '../updates/meter.ts'
 
 export interface ApplyLogOptions {
@@ -29,6 +30,7 @@ export interface ApplyLogOptions {
 }
 
 const cutTask = task<typeof cutLog>(new URL('../log/cut-log.ts', import.meta.url), 'cutLog')
+const encodeTask = task<typeof encodeLog>(new URL('../log/encode-log.ts', import.meta.url), 'encodeLog')
 
 /** A log of more bytes waits for its turn before it is read. */
 export const largeLogBytes = 1024 * 1024
@@ -86,6 +88,19 @@ export class LogLoader {
       Y.applyUpdate(document, part, options.origin),
     )
     return meter.steps
+  }
+
+  /**
+   * Encodes the document of a log in a worker thread. The log can't be used afterwards.
+   *
+   * @returns the document as an update (V1), and its state vector
+   * @throws an error for which `isTooCostly` is true when that takes too long, or too much memory
+   */
+  async encode(log: LogContent, account: string): Promise<{ state: Uint8Array; vector: Uint8Array }> {
+    const content = { snapshot: log.snapshot, updates: log.updates }
+    const how = { account, timeoutMs: this.#bounds.cutMs, transfer: ownBuffers(content) }
+    const [state, vector] = await this.#pool.run(encodeTask, content, how)
+    return { state: state!, vector: vector! }
   }
 
   /** Applies parts that a worker thread has cut. */

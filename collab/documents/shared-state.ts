@@ -25,7 +25,29 @@ export interface Missing {
   encodedBytes: number
 }
 
-export class SharedState {
+/** The encoded state of a board, for clients that join. */
+export interface EncodedState {
+  /** Whether the whole document is encoded for clients without any state. */
+  readonly isEncoded: boolean
+  /** The document's state vector, encoded. */
+  readonly vector: Uint8Array
+  /**
+   * An estimate of which share of the document a client lacks, from 0 to 1: that of the clocks or that of the structs,
+   * whichever is more. Clocks alone say little: a deleted text has a clock for each character, and few bytes.
+   *
+   * @param known the client's state vector
+   */
+  shareLacking(known: ReadonlyMap<number, number>): number
+  /**
+   * Returns what a client lacks that is among the document's connections. It gets later updates by broadcast.
+   *
+   * @param known the client's state vector; an empty map for the whole document
+   * @param mostBytes a client that lacks more gets the whole document, which is encoded for all
+   */
+  missing(known: ReadonlyMap<number, number>, mostBytes?: number): Promise<Missing>
+}
+
+export class SharedState implements EncodedState {
   readonly #document: Y.Doc
   #base: Base | null = null
 
@@ -33,22 +55,14 @@ export class SharedState {
     this.#document = document
   }
 
-  /** Whether the whole document is encoded for clients without any state. */
   get isEncoded(): boolean {
     return this.#base?.isEncoded ?? false
   }
 
-  /** The document's state vector, encoded. */
   get vector(): Uint8Array {
     return this.#base ? this.#base.vector : Y.encodeStateVector(this.#document)
   }
 
-  /**
-   * An estimate of which share of the document a client lacks, from 0 to 1: that of the clocks or that of the structs,
-   * whichever is more. Clocks alone say little: a deleted text has a clock for each character, and few bytes.
-   *
-   * @param known the client's state vector
-   */
   shareLacking(known: ReadonlyMap<number, number>): number {
     const { store } = this.#document
     const all = { clocks: 0, structs: 0 }
@@ -65,12 +79,6 @@ export class SharedState {
     return all.structs === 0 ? 0 : Math.max(lacking.clocks / all.clocks, lacking.structs / all.structs)
   }
 
-  /**
-   * Returns what a client lacks that is among the document's connections. It gets later updates by broadcast.
-   *
-   * @param known the client's state vector; an empty map for the whole document
-   * @param mostBytes a client that lacks more gets the whole document, which is encoded for all
-   */
   async missing(known: ReadonlyMap<number, number>, mostBytes = Infinity): Promise<Missing> {
     const base = (this.#base ??= new Base(this.#document, () => this.#drop(base)))
     return base.missing(known, mostBytes)

@@ -132,7 +132,7 @@ async function open(
   may: BoardAccess['may'],
 ): Promise<boolean> {
   const seq = await nodes.register(boardId)
-  await documents.withDocument(boardId, (board) => board.reach(seq ?? 0))
+  await documents.show(boardId, seq ?? 0)
   return may === 'write' && (await quota.isFull(boardId))
 }
 

@@ -49,7 +49,8 @@ export class Following {
   }
 
   async checkAccess(): Promise<void> {
-    const { hocuspocus, database, documentBytes, quota, shown: shownNow, rightsChanged } = this.#options
+    const { hocuspocus, database, documents, documentBytes, quota } = this.#options
+    const { shown: shownNow, rightsChanged } = this.#options
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
@@ -61,7 +62,8 @@ export class Following {
     ]
     const answers = await boardAccess(database, documentBytes, questions, 'follow')
     asked.forEach((group, at) => {
-      for (const connection of group) if (apply(connection, answers[at]!, quota)) rightsChanged(connection)
+      for (const connection of group)
+        if (apply(connection, answers[at]!, quota, documents)) rightsChanged(connection)
     })
     const ofShown = answers.slice(asked.length)
     for (const [at, { end }] of shown.entries()) if (ofShown[at]!.may === 'none') end()
@@ -120,7 +122,12 @@ const questionOf = ({
 }: Connection<EditorContext>): AccessQuestion => ({ account, tokenId, session, boardId: document.name })
 
 /** Applies the current access to a connection. @returns whether it became read-only or writable */
-function apply(connection: Connection<EditorContext>, access: BoardAccess, quota: DocumentQuota): boolean {
+function apply(
+  connection: Connection<EditorContext>,
+  access: BoardAccess,
+  quota: DocumentQuota,
+  documents: Documents,
+): boolean {
   if (access.may === 'none') {
     closeConnection(connection, closeCodes.forbidden)
     return false
@@ -137,6 +144,7 @@ function apply(connection: Connection<EditorContext>, access: BoardAccess, quota
   // Ask for the refused updates. Without them, everything that this editor writes later would wait forever.
   seat.owed += seat.refused
   seat.refused = 0
-  connection.send(questionFrame(messageAddress, Y.encodeStateVector(document)))
+  const { vector } = documents.find(document.name)?.shared ?? {}
+  connection.send(questionFrame(messageAddress, vector ?? Y.encodeStateVector(document)))
   return true
 }

@@ -11,8 +11,10 @@ import { holdsUpdate } from '../updates/admit.ts'
 import { applyUpdate } from './apply.ts'
 import { smallUpdateBytes, type cutReceived } from '../updates/cut.ts'
 import { closeConnection, closeDocument, type EditorContext } from './connection.ts'
+import { NoMemory } from '../commit/refusal.ts'
 import type { BoardDocument } from '../documents/document.ts'
 import type { Documents } from '../documents/documents.ts'
+import { isTooCostly } from '../documents/load.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { answerJoin } from './join.ts'
@@ -106,8 +108,10 @@ export class Receiver {
     const board = documents.find(connection.document.name)
     try {
       if (board?.document !== connection.document) closeSocket(state, closeCodes.tryLater)
-      else await answerJoin(state, connection, board, vector)
+      else if (vector.byteLength === emptyVectorBytes || (await built(board)))
+        await answerWhole(state, connection, board, vector)
     } catch (error) {
+      if (error instanceof NoMemory) return closeSocket(state, closeCodes.noMemory)
       log.error({ err: error, boardId: connection.document.name }, 'encoding a document for a client failed')
       closeSocket(state, closeCodes.tryLater)
     }
@@ -119,6 +123,10 @@ export class Receiver {
   ): Promise<FrameEnd> | null {
     const meter = { steps: 0, maxSteps: 0, maxItemSteps: this.#options.bounds.maxItemSteps, turnSteps: 0 }
     const metered = { ...frame, meter, sizeBytes: payload.byteLength }
+    if (!board.isBuilt && !isEmptyUpdate(payload))
+      return built(board).then((isUsable) =>
+        isUsable ? (this.#apply(board, { payload, ...frame }) ?? 'applied') : 'dropped',
+      )
     if (payload.byteLength <= smallUpdateBytes)
       return this.#inbox.receive(board, { ...metered, parts: [payload] })
     return this.#cut(board, payload, frame.connection).then((parts) =>
@@ -167,6 +175,7 @@ export class Receiver {
       const parts = isSmall ? [payload] : await this.#cut(board, payload, connection)
       if (!parts) return
       try {
+        if (!isEmptyUpdate(payload) && !(await built(board))) return
         for (const part of parts) {
           if (!isSmall) await immediate()
           isHeld = holdsUpdate(board.document, part)
@@ -190,6 +199,30 @@ export class Receiver {
     this.#inbox.leave(connection)
   }
 }
+
+/** Resolves when the board's document is built. @returns false when its canvases are closed instead */
+async function built(board: BoardDocument): Promise<boolean> {
+  await board.built()
+  return board.isBuilt && !board.isDistrusted && !board.isGone
+}
+
+/** Answers also when a thread has too little memory or time to encode the stored board: it is built here, in turns. */
+async function answerWhole(...args: Parameters<typeof answerJoin>): Promise<void> {
+  const [, , board] = args
+  try {
+    await answerJoin(...args)
+  } catch (error) {
+    if (board.isBuilt || !isTooCostly(error) || !(await built(board))) throw error
+    await answerJoin(...args)
+  }
+}
+
+const emptyVectorBytes = 1
+const emptyUpdateBytes = 2
+
+/** Whether an update has no structs and no deletions. A client that joins without any state sends such a one. */
+const isEmptyUpdate = (update: Uint8Array): boolean =>
+  update.byteLength === emptyUpdateBytes && update[0] === 0 && update[1] === 0
 
 /** How many acknowledgements a frame gets. Usually 1; an update that repeats refused ones gets one for each of them. */
 function countsFor({ step }: Frame, { context: { seat } }: Connection<EditorContext>): number {

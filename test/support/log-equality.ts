@@ -20,7 +20,8 @@ export async function expectMemoryEqualsLog(service: TestService, boardId: strin
   replay(rebuilt, log!, { failed: (error) => failures.push(error) })
   expect(failures).toEqual([])
   for (const board of boards) {
-    if (board.editors === 0) await board.reach(log!.seq) // it follows the log again when a canvas opens
+    await board.built()
+    if (board.editors === 0) await board.showable(log!.seq) // it follows the log again when a canvas opens
     await until(() => board.appliedSeq >= log!.seq, 'the node holds all of the log')
     expect(describe(board.document)).toEqual(describe(rebuilt))
   }

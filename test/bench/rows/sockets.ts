@@ -13,6 +13,8 @@ const filledBoards = 3
 const filledMegabytes = 1.7
 /** About 170 bytes each. */
 const cardsOfFilled = 10_000
+/** Corkboard drops a document that nobody has open after a minute. */
+const unloadWithinMs = 180_000
 /** Quiet sockets get a keep-alive in this time. */
 const idleSeconds = 20
 
@@ -21,6 +23,7 @@ interface Figures {
   idleMs: number
   boardBytes: number
   filledBytes: number
+  shownBytes: number
 }
 
 const about = {
@@ -32,6 +35,11 @@ const about = {
     unit: 'KB',
     atMost: 0.2,
   },
+  shownBytes: {
+    name: `the same, opened again and not edited yet`,
+    unit: 'KB',
+    atMost: 0.2,
+  },
 } as const
 
 /** What is open and idle. Memory is heap and buffers after a collection. Each run uses a new process. */
@@ -40,14 +48,20 @@ export const idleSockets: Measure = {
   summary: `memory and CPU of ${formatNumber(sockets)} idle sockets, and memory of open boards, against bare Hocuspocus`,
   needsCorkboard: false,
   async run(bench) {
-    const side = (start: () => Promise<EditorServer>) => () => figures(bench, start)
+    const side =
+      (start: () => Promise<EditorServer>, { isStored = false } = {}) =>
+      () =>
+        figures(bench, start, isStored)
     const compared = await compare(
       bench,
       'idle sockets and boards',
-      { subject: side(bench.crowdSubject), reference: side(() => bench.freshEditorPeer('hocuspocus')) },
-      ({ socketBytes, idleMs, boardBytes, filledBytes }) =>
+      {
+        subject: side(bench.crowdSubject, { isStored: true }),
+        reference: side(() => bench.freshEditorPeer('hocuspocus')),
+      },
+      ({ socketBytes, idleMs, boardBytes, filledBytes, shownBytes }) =>
         `a socket ${kilobytes(socketBytes)}, idle ${formatNumber(idleMs)} ms/s, a board ${kilobytes(boardBytes)}, ` +
-        `a filled one ${kilobytes(filledBytes)}`,
+        `a filled one ${kilobytes(filledBytes)}, opened again ${kilobytes(shownBytes)}`,
     )
     return (Object.keys(about) as (keyof Figures)[]).map((field): Row => {
       const { name, unit, atMost } = about[field]
@@ -60,7 +74,12 @@ export const idleSockets: Measure = {
 
 const kilobytes = (bytes: number) => `${formatNumber(bytes / 1024)} KB`
 
-async function figures(bench: Bench, start: () => Promise<EditorServer>): Promise<Figures> {
+/** @param isStored whether the server can open a board again when nobody had it open; else it would be empty */
+async function figures(
+  bench: Bench,
+  start: () => Promise<EditorServer>,
+  isStored: boolean,
+): Promise<Figures> {
   const server = await start()
   const hold = (boards: string[], editorsPerBoard: number) =>
     bench.load.run('hold', { server: server.editors, boards, editorsPerBoard })
@@ -89,11 +108,26 @@ async function figures(bench: Bench, start: () => Promise<EditorServer>): Promis
     for (const board of filled) await fill(bench, server, board)
     await settled(server)
     const full = await settledMemory(server)
+    const filledBytes = (bytesOf(full) - bytesOf(opened)) / filledBoards - socketBytes
+    const shown = async () => {
+      await bench.load.run('release', null)
+      const deadline = performance.now() + unloadWithinMs
+      let closed = full
+      while (bytesOf(full) - bytesOf(closed) < (filledBoards * filledBytes) / 2) {
+        if (performance.now() > deadline) throw new Error('the boards do not leave memory')
+        await delay(5000)
+        closed = await settledMemory(server)
+      }
+      await hold(filled, 1)
+      await settled(server)
+      return (bytesOf(await settledMemory(server)) - bytesOf(closed)) / filledBoards - socketBytes
+    }
     return {
       socketBytes,
       idleMs: (idleCpu - startCpu) / idleSeconds,
       boardBytes: (bytesOf(opened) - bytesOf(held)) / emptyBoards - socketBytes,
-      filledBytes: (bytesOf(full) - bytesOf(opened)) / filledBoards - socketBytes,
+      filledBytes,
+      shownBytes: isStored ? await shown() : filledBytes,
     }
   } finally {
     await bench.load.run('release', null).catch(() => undefined)

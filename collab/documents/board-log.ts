@@ -1,0 +1,116 @@
+/** Reads the log of a board in memory, and applies it to the board's document. */
+import type { Document } from '@hocuspocus/server'
+import * as Y from 'yjs'
+import type { Logger } from '../../platform/log.ts'
+import type { Database, StatementPool } from '../../sql/database.ts'
+import { ownBuffers, tail, type Tail } from '../log/log.ts'
+import type { LogLoader } from './load.ts'
+import type { DocumentMemory } from './memory.ts'
+import { nothingIndexed, type LogOrigin } from './origin.ts'
+import type { StoredContent } from './stored-state.ts'
+
+export interface BoardLogOptions {
+  database: Database
+  loader: LogLoader
+  memory: DocumentMemory
+  log: Logger
+}
+
+export class BoardLog {
+  readonly #boardId: string
+  readonly #document: Document
+  readonly #options: BoardLogOptions
+  readonly #gone: () => void
+
+  /** @param gone called when the board does not exist any more */
+  constructor(boardId: string, document: Document, options: BoardLogOptions, gone: () => void) {
+    this.#boardId = boardId
+    this.#document = document
+    this.#options = options
+    this.#gone = gone
+  }
+
+  /**
+   * Reads what was committed after a position.
+   *
+   * @param mostBytes a log of more bytes is not read; see `Tail.isLeftOut`
+   */
+  async read(from: number, pool?: StatementPool, mostBytes: number | null = null): Promise<Tail> {
+    const { memory, database } = this.#options
+    const found = await tail(database, this.#boardId, from, pool, mostBytes)
+    if (!found) {
+      this.#gone()
+      throw new Error('The board does not exist.')
+    }
+    memory.count(this.#document, { account: found.ownerId, isPro: found.isPro, kind: 'live' })
+    return found
+  }
+
+  /** Reads the whole of a large log when it is its turn, and uses it. */
+  readLarge<T>(ownerId: string, use: (log: Tail) => Promise<T>, pool?: StatementPool): Promise<T> {
+    const { memory, loader } = this.#options
+    memory.opening(this.#document)()
+    return loader.large.run(ownerId, async () => use(await this.read(0, pool)))
+  }
+
+  /**
+   * Applies what was read. Nobody else may use it.
+   *
+   * @returns the steps that integrating its items took (meter.ts)
+   */
+  apply(found: Tail, { isOpening }: { isOpening: boolean }): Promise<number> {
+    const { memory, loader } = this.#options
+    const { snapshot, updates, ownerId } = found
+    return loader.apply(
+      this.#document,
+      { snapshot, updates },
+      {
+        account: ownerId,
+        origin: logOrigin(),
+        failed: this.failed,
+        requireRoom: isOpening ? memory.opening(this.#document) : memory.following(this.#document),
+        transfer: ownBuffers(found),
+      },
+    )
+  }
+
+  /** Reports an update of the log that could not be applied completely. */
+  readonly failed = (error: unknown): void => {
+    this.#options.log.error(
+      { err: error, boardId: this.#boardId },
+      'an update of the log could not be applied completely',
+    )
+  }
+
+  /** Encodes the whole log for clients, without a document in this thread. */
+  content(ownerId: string): Promise<StoredContent> {
+    const { loader } = this.#options
+    return this.readLarge(ownerId, async (found) => {
+      const { seq } = found
+      return { seq, ...(await loader.encode(found, ownerId)) }
+    })
+  }
+}
+
+const logOrigin = (): LogOrigin => ({
+  source: 'local',
+  skipStoreHooks: false,
+  fromLog: true,
+  indexed: nothingIndexed,
+})
+
+/** Sends an update of the log to the document's canvases, without applying it. */
+export function sendToCanvases(document: Document, update: Uint8Array): void {
+  const origin = logOrigin()
+  document.emit('update', [update, origin, document, new Y.Transaction(document, origin, false)])
+}
+
+/**
+ * Nobody is shown a document while it loads. So what is loaded need not be encoded again for them, and merged: that takes
+ * a third of the load's CPU time. @returns a function that gives updates to their listeners again
+ */
+export function withoutListeners(document: Document): () => void {
+  const listeners = [...document._observers.get('update')!] as ((update: Uint8Array) => void)[]
+  for (const listener of listeners) document.off('update', listener)
+  return () => listeners.forEach((listener) => document.on('update', listener))
+}
