@@ -17,12 +17,19 @@ import type { LiveBoards } from './live.ts'
 /** Bounds of one request: what it reads, and the step in which the document is made. */
 const most = { cards: 100, bodyBytes: 512 * 1024 }
 
+/**
+ * Reading the index for each write costs about as much as loading this much of a document. So a board that is changed that
+ * often is loaded: at most half of the work was in vain.
+ */
+const loadedPerWrite = 2000
+
 interface IndexedCards {
   document: Y.Doc
   restsOn: RestsOn
 }
 
 interface Row extends BoardHead {
+  bytes: number
   groups: string[]
   /** Null when none of the cards is on the board. */
   card: string | null
@@ -51,7 +58,7 @@ export async function openIndexed(
   const rows = await live.database.asSystem(
     (tx) => tx<CardRow[]>`
       select d.seq, d.indexed_seq as "indexedSeq", d.api_client as "apiClient", d.api_clock as "apiClock", d.top_z as "topZ",
-        d.log_rows as "logRows", d.log_bytes as "logBytes", c.*, array(
+        d.log_rows as "logRows", d.log_bytes as "logBytes", d.log_bytes + coalesce(octet_length(d.snapshot), 0) as bytes, c.*, array(
           select g.group_id
           from group_index g
           where g.board_id = d.board_id and g.group_id = any (${groups}) and g.deleted_at is null
@@ -66,12 +73,13 @@ export async function openIndexed(
       where d.board_id = ${boardId} and d.indexed_seq = d.seq`,
   )
   const [head] = rows
-  if (!head) return null
+  if (!head || queue.indexedWrites * loadedPerWrite > head.bytes) return null
   const cards = rows.filter(({ card }) => card !== null)
   if (cards.some(({ bodies }) => bodies > most.bodyBytes)) return null
   const document = documentOf(cards, head.groups)
   if (!document) return null
   if (!queue.head) queue.learn(head)
+  queue.indexedWrites += 1
   const positions = new Map(cards.map(({ card, position }) => [card, position]))
   return {
     document,

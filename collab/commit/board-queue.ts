@@ -141,6 +141,8 @@ export class BoardQueue {
   readonly boardId: string
   readonly edits = new EditBacklog()
   readonly flushReservation = new Reservation()
+  /** Writes that were built on the index since the board was last in memory. */
+  indexedWrites = 0
   #head: BoardHead | null = null
   #document: CommittingDocument | null = null
   #writes: PendingWrite[] = []
@@ -176,6 +178,7 @@ export class BoardQueue {
   /** From now on the document receives the board's commits. */
   attach(document: CommittingDocument): void {
     this.#document = document
+    this.indexedWrites = 0
   }
 
   detach(document: CommittingDocument): void {
