@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { verifyBoard } from '../../collab/log/verify.ts'
-import { listCards, makeBoard, makeCards, succeeded, type Shown } from '../api/board.ts'
+import { listCards, makeBoard, succeeded, type Shown } from '../api/board.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { connectionLost } from '../support/gated-database.ts'
 import { ApiClient } from '../support/http.ts'
@@ -72,7 +72,7 @@ test('[WK40] a PATCH of cards of a board that is not in memory leaves it there, 
   let expected: Record<string, unknown> = first
   for (const change of changes) {
     const { card, live } = succeeded(
-      await patch(boardId, first, change, { 'if-match': `"${expected['version']}"` }),
+      await patch(boardId, first, change, { 'if-match': `"${String(expected['version'])}"` }),
     )
     const { version, updated_at } = card
     expected = { ...expected, ...change, ...('y' in change ? { y: 7 } : {}), version, updated_at }
@@ -137,6 +137,8 @@ test('[WK42] a value that an editor sets again is no change of the card; the nex
   editor.leave()
   await here.admin`
     update card_index set anchors = ${anchors[0]!['anchors']} where board_id = ${boardId} and card_id = ${card.id}`
+  const fault = { what: 'card', id: card.id, fault: 'stale', detail: 'anchors' }
+  expect(await verifyBoard(here.database, boardId)).toEqual([{ boardId, ...fault }])
   await here.admin`update board_documents set indexed_seq = seq - 1 where board_id = ${boardId}`
   succeeded(await patch(boardId, card, { x: 77 }))
   expect(isHere(boardId)).toBe(true)
@@ -171,7 +173,7 @@ test('[WK43] of concurrent conditional PATCHes on one version exactly one is don
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, n) => patch(boardId, card, { title: `${n}` }, ifMatch)),
   )
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(412)])
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array(7).fill(412)])
   await verified(boardId)
 })
 
@@ -236,6 +238,29 @@ test('[WK43] who opens the board at the same moment, or edits it before the comm
     await there.flush(boardId)
     await verified(boardId)
   }
+})
+
+test('[WK43] a card that was brought back, removed again and restored, or whose past was expunged, is changed as any other', async () => {
+  const { boardId, cards, editor } = await coldBoard([{ title: 'A' }, { title: 'B' }, { title: 'C' }])
+  const [first, second, third] = cards as [Shown, Shown, Shown]
+  const [{ seq }] = (await here.admin`select seq from board_documents where board_id = ${boardId}`) as [
+    { seq: number },
+  ]
+  succeeded(await fromThere.patch(pathOf(boardId, first.id), { title: 'later' }))
+  succeeded(await fromThere.delete(pathOf(boardId, second.id)))
+  succeeded(await fromThere.post(`/boards/${boardId}/restore-to`, { as_of: String(seq) }))
+  succeeded(await fromThere.delete(`${pathOf(boardId, third.id)}/history`))
+  await there.compactor.compact(boardId)
+  for (const [n, card] of [first, second, third].entries())
+    for (const change of [{ title: `T${n}` }, { color: 'red', x: n }, { color: null }])
+      expect(succeeded(await patch(boardId, card, change)).card).toMatchObject(change)
+  await until(() => editor.cards.get(third.id)!.get('title') === 'T2', 'the editor sees the changes')
+  expect([first, second, third].map(({ id }) => editor.cards.get(id)!.get('title'))).toEqual([
+    'T0',
+    'T1',
+    'T2',
+  ])
+  await verified(boardId)
 })
 
 test('[WK43] a PATCH whose answer from the database is lost is written once', async () => {
