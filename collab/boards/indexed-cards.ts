@@ -29,17 +29,18 @@ interface IndexedCards {
 }
 
 interface Row extends BoardHead {
+  /** Of the snapshot and the log after it. */
   bytes: number
+  /** Those of the asked groups that the board has. */
   groups: string[]
-  /** Null when none of the cards is on the board. */
+  /** Id of the card. Null in the only row when none of the cards is on the board. */
   card: string | null
   position: number
   hash: string
   anchors: Buffer | null
-  bodies: number
 }
 
-type CardRow = Row & CardContent
+type IndexedRow = Row & CardContent
 
 /**
  * Opens cards, and groups that a change names. Null when that takes the document: the board is in memory, the index is
@@ -56,7 +57,7 @@ export async function openIndexed(
   const queue = live.queue.board(boardId)
   if (queue.document || queue.edits.count > 0 || ids.length > most.cards) return null
   const rows = await live.database.asSystem(
-    (tx) => tx<CardRow[]>`
+    (tx) => tx<IndexedRow[]>`
       select d.seq, d.indexed_seq as "indexedSeq", d.api_client as "apiClient", d.api_clock as "apiClock", d.top_z as "topZ",
         d.log_rows as "logRows", d.log_bytes as "logBytes", d.log_bytes + coalesce(octet_length(d.snapshot), 0) as bytes, c.*, array(
           select g.group_id
@@ -65,29 +66,35 @@ export async function openIndexed(
         ) as groups
       from board_documents d
       left join lateral (
-        select x.card_id as card, x.position, x.hash, x.anchors, ${tx([...indexColumns])},
-          sum(octet_length(x.body)) over ()::integer as bodies
+        select x.card_id as card, x.position, x.hash, x.anchors, ${tx([...indexColumns])}
         from card_index x
         where x.board_id = d.board_id and x.card_id = any (${ids}) and x.deleted_at is null
       ) c on true
-      where d.board_id = ${boardId} and d.indexed_seq = d.seq`,
+      where d.board_id = ${boardId} and d.indexed_seq = d.seq and (
+        select coalesce(sum(octet_length(x.body)), 0)
+        from card_index x
+        where x.board_id = d.board_id and x.card_id = any (${ids}) and x.deleted_at is null
+      ) <= ${most.bodyBytes}`,
   )
-  const [head] = rows
-  if (!head || queue.indexedWrites * loadedPerWrite > head.bytes) return null
+  const [first] = rows
+  if (!first || queue.indexedWrites * loadedPerWrite > first.bytes) return null
   const cards = rows.filter(({ card }) => card !== null)
-  if (cards.some(({ bodies }) => bodies > most.bodyBytes)) return null
-  const document = documentOf(cards, head.groups)
+  const document = documentOf(cards, first.groups)
   if (!document) return null
-  if (!queue.head) queue.learn(head)
+  if (!queue.head) queue.learn(headOf(first))
   queue.indexedWrites += 1
   const positions = new Map(cards.map(({ card, position }) => [card, position]))
   return {
     document,
     restsOn: {
       cards: Object.fromEntries(ids.map((id) => [id, positions.get(id) ?? null])),
-      groups: head.groups,
+      groups: first.groups,
     },
   }
+}
+
+const headOf = ({ seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }: BoardHead): BoardHead => {
+  return { seq, indexedSeq, apiClient, apiClock, topZ, logRows, logBytes }
 }
 
 /**
@@ -101,7 +108,7 @@ export function requireIndexed({ queue }: LiveBoards, boardId: string): void {
   if (document || edits.count > 0) throw new MovedOn()
 }
 
-function documentOf(rows: CardRow[], groups: string[]): Y.Doc | null {
+function documentOf(rows: IndexedRow[], groups: string[]): Y.Doc | null {
   const items = new Items()
   for (const row of rows) {
     const anchors = row.anchors && decodeAnchors(row.anchors)
@@ -129,7 +136,7 @@ function documentOf(rows: CardRow[], groups: string[]): Y.Doc | null {
   return document
 }
 
-function contentOf(key: string, value: Anchor['value'], row: CardRow): Y.Item['content'] {
+function contentOf(key: string, value: Anchor['value'], row: IndexedRow): Y.Item['content'] {
   switch (value.state) {
     case 'column':
       return new Y.ContentAny([row[key as keyof CardContent]])

@@ -6,9 +6,10 @@ import { listCards, makeBoard, succeeded, type Shown } from '../api/board.ts'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { connectionLost } from '../support/gated-database.ts'
 import { ApiClient } from '../support/http.ts'
+import { killNode, startNode } from '../support/node-process.ts'
 import { gatedNodesOfFile } from '../support/test-file.ts'
 
-const { database, here, there, user } = await gatedNodesOfFile({ workers: false })
+const { testDatabase, database, here, there, user } = await gatedNodesOfFile({ workers: false })
 const fromThere = new ApiClient(there.url, user.token)
 
 const pathOf = (boardId: string, id = '') => `/boards/${boardId}/cards${id && `/${id}`}`
@@ -279,6 +280,39 @@ test('[WK43] a PATCH whose answer from the database is lost is written once', as
   await verified(boardId)
 })
 
+test(
+  '[WK43] when a process is killed while it changes cards of a board that is not in memory, what it acknowledged is there',
+  { timeout: 90_000 },
+  async () => {
+    const { boardId, cards, editor } = await coldBoard(
+      Array.from({ length: 20 }, (_, n) => ({ title: `${n}` })),
+    )
+    const node = await startNode(testDatabase.url)
+    const api = new ApiClient(node.url, user.token)
+    const done = new Map<string, number>()
+    const writing = cards.map(async ({ id }) => {
+      for (let x = 1; ; x++) {
+        const answer = await api.patch(pathOf(boardId, id), { x, title: `${x}` }).catch(() => null)
+        if (answer?.status !== 200) return
+        done.set(id, x)
+      }
+    })
+    await until(() => done.size === cards.length && Math.max(...done.values()) > 3, 'all of them write')
+    await killNode(node)
+    await Promise.all(writing)
+    await until(async () => (await verifyBoard(here.database, boardId)).length === 0, 'the index is right')
+    for (const card of await listCards(user, boardId)) {
+      const x = done.get(card.id)
+      if (x === undefined) continue
+      expect([x, x + 1]).toContain(card['x'])
+      expect(card['title']).toBe(String(card['x']))
+    }
+    for (const card of cards) succeeded(await patch(boardId, card, { x: 1000 }))
+    await until(() => cards.every(({ id }) => editor.cards.get(id)!.get('x') === 1000), 'the editor sees all')
+    await verified(boardId)
+  },
+)
+
 test('[WK44] bodies, large values, and cards whose rows lack what it takes are changed in the loaded document', async () => {
   const needsDocument: Record<string, (card: Shown, editor: Editor) => Promise<object>> = {
     'a body': async () => ({ body: 'other words' }),
@@ -315,6 +349,23 @@ test('[WK44] bodies, large values, and cards whose rows lack what it takes are c
     const [row] =
       await here.admin`select anchors from card_index where board_id = ${boardId} and card_id = ${card.id}`
     expect(row!['anchors'], name).not.toBe(null)
+    await verified(boardId)
+  }
+})
+
+test('[WK44] many cards, and cards with long bodies, are changed in the loaded document', async () => {
+  for (const [count, chars] of [
+    [101, 1],
+    [30, 20_000],
+  ] as const) {
+    const { boardId, cards } = await coldBoard(
+      Array.from({ length: count }, () => ({ body: 'x'.repeat(chars) })),
+    )
+    const one = await patch(boardId, cards[0]!, { x: 5 })
+    expect([one.status, isHere(boardId)]).toEqual([200, false])
+    const changes = cards.map(({ id }) => ({ id, y: 5 }))
+    expect(succeeded<any>(await user.api.patch(pathOf(boardId), { cards: changes })).updated).toBe(count)
+    expect(isHere(boardId)).toBe(true)
     await verified(boardId)
   }
 })
