@@ -283,6 +283,8 @@ export const fieldEntries: readonly (readonly [name: FieldName, field: CardField
   cardFields,
 ) as [FieldName, CardField][]
 
+export const isFieldName = (key: string): key is FieldName => Object.hasOwn(cardFields, key)
+
 const namesWith = <Rule extends keyof Rules, Value extends Rules[Rule]>(rule: Rule, ...values: Value[]) =>
   fieldEntries
     .filter(([, field]) => values.some((value: unknown) => field[rule] === value))

@@ -80,6 +80,11 @@ export interface CommitItem {
    * built. `held`: it has done so. Its success or refusal ends that.
    */
   reservation?: 'wanted' | 'held'
+  /**
+   * For a write that was built on index rows: the positions of the cards' rows (null: the card has none), and groups of
+   * the board.
+   */
+  rests_on?: RestsOn | undefined
   /** Number of cards that the item adds, for the free cap. */
   adds?: number
   /** The highest `z` that the item sets. */
@@ -106,6 +111,11 @@ export interface CommitItem {
   is_full?: boolean
   /** For an edit: bytes added by guests, by account. */
   guests?: Record<string, number>
+}
+
+export interface RestsOn {
+  cards: Record<string, number | null>
+  groups: string[]
 }
 
 /** JSON text, whole or in pieces. */

@@ -15,6 +15,7 @@ import { both, type Expects } from '../../core/version.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
 import type { Places } from '../../core/layout/place-new.ts'
 import type { BuiltWrite } from '../commit/write-request.ts'
+import { anchorsOf, anchorsOfNew, type Planned } from '../canvas/anchors.ts'
 import { cardsOf, cardsRoot, readContent, type SharedMap, type Values } from '../canvas/canvas.ts'
 import {
   inUpdates,
@@ -52,14 +53,17 @@ export class Draft {
     this.builder = new UpdateBuilder(apiClient, apiClock)
   }
 
-  /** Sets the fields that differ from the stored ones. */
-  setFields(shared: SharedMap, fields: object): void {
+  /** Sets the fields that differ from the stored ones. Returns what becomes of their keys. */
+  setFields(shared: SharedMap, fields: object): Map<string, Planned> {
+    const planned = new Map<string, Planned>()
     for (const [key, value] of Object.entries(fields)) {
       const stored = shared.get(key) ?? null
       if (isDeepStrictEqual(stored, value)) continue
-      this.builder.setField(shared, key, value)
+      const plan = this.builder.setField(shared, key, value)
+      if (plan) planned.set(key, plan)
       this.write.grows += fieldBytes(value) - fieldBytes(stored)
     }
+    return planned
   }
 
   /**
@@ -70,23 +74,23 @@ export class Draft {
   patchCard(shared: SharedMap, { id, change, bodyBase }: CardPatch, bodies: BodyPlans | null): VersionedCard {
     const { body: wanted, ...fields } = change
     const content: CardContent = { ...readContent(shared), ...fields }
-    this.setFields(shared, storedFields(fields))
+    const planned = this.setFields(shared, storedFields(fields))
     let interior = interiorOf(shared)
     if (wanted !== undefined) {
       if (!bodies) throw new Error('A body has no plan.')
       const current = bodyOf(shared)
       const { edits, body } = bodies.take(id, { current, wanted: wanted ?? '', base: bodyBase })
-      this.builder.setText(shared, 'body', edits, body)
+      planned.set('body', this.builder.setText(shared, 'body', edits, body))
       content.body = body || null
       this.write.grows += fieldBytes(body) - fieldBytes(current)
       if (shared.has('content')) {
         // The rich text is outdated. Removing it makes the editor rebuild it from the body.
-        this.builder.removeKey(shared, 'content')
+        planned.set('content', this.builder.removeKey(shared, 'content')!)
         interior = interiorOf(shared, 'content')
       }
     }
     const card = versioned(id, content, interior)
-    this.write.rows.push(cardRow(card))
+    this.write.rows.push(cardRow(card, anchorsOf(shared, content, planned)))
     if (change.z !== undefined) this.raiseTop(content.z)
     this.builder.nextChange()
     return card
@@ -164,9 +168,11 @@ export function* buildCreates(
     const given = { ...change, ...places?.get(id) }
     given.z ??= cardFields.z.accept(top + 1)
     top = Math.max(top, given.z)
-    const card = kept ? yield* buildRestore(builder, id, given, kept) : buildNew(builder, id, given)
+    const { card, anchors } = kept
+      ? { card: yield* buildRestore(builder, id, given, kept), anchors: null }
+      : buildNew(builder, id, given)
     created.push(card)
-    write.rows.push({ ...cardRow(card), fresh: true })
+    write.rows.push({ ...cardRow(card, anchors), fresh: true })
     builder.nextChange()
   }
   write.adds += cards.length
@@ -175,11 +181,15 @@ export function* buildCreates(
   return created
 }
 
-function buildNew(builder: UpdateBuilder, id: string, change: CardChange): VersionedCard {
+function buildNew(
+  builder: UpdateBuilder,
+  id: string,
+  change: CardChange,
+): { card: VersionedCard; anchors: string | null } {
   const content = completeContent(change)
   const fields = { ...storedFields(content), rotation: content.rotation || null }
-  builder.createCard(id, fields, content.body ?? '')
-  return versioned(id, content, null)
+  const { map, planned } = builder.createCard(id, fields, content.body ?? '')
+  return { card: versioned(id, content, null), anchors: anchorsOfNew(map, planned, content) }
 }
 
 function* buildRestore(

@@ -17,6 +17,7 @@ import {
   readGroupContent,
   type SharedMap,
 } from '../canvas/canvas.ts'
+import { anchorsOf } from '../canvas/anchors.ts'
 import { newIds } from '../canvas/ids.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { sortInSteps } from '../../platform/work/sort-in-steps.ts'
@@ -127,9 +128,11 @@ export async function removeGroup(
       yield
       const card = findCard(document, cardId)
       if (!card) continue // an editor has removed it meanwhile
-      builder.removeKey(card, 'group_id')
+      const plan = builder.removeKey(card, 'group_id')
       const content = { ...readContent(card), group_id: null }
-      write.rows.push(cardRow(versioned(cardId, content, interiorOf(card))))
+      const planned = new Map(plan ? [['group_id', plan]] : [])
+      const anchors = anchorsOf(card, content, planned)
+      write.rows.push(cardRow(versioned(cardId, content, interiorOf(card)), anchors))
       builder.nextChange()
     }
     builder.removeKey(groupsOf(document), id)

@@ -146,7 +146,7 @@ function* buildCopies(
       yield step
     }
     copied.clear()
-    write.rows.push({ ...cardRow(card), moved_from: from.boardId, was })
+    write.rows.push({ ...cardRow(card, null), moved_from: from.boardId, was })
     draft.raiseTop(content.z)
     moved.push({ ...card, was })
     builder.nextChange()

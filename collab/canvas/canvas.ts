@@ -76,7 +76,7 @@ const bodyOf = (shared: Values): unknown => {
 }
 
 /** As much of a text as a body may show, and more. A text may have millions of items, and is read for each index row. */
-function beginningOf(text: Y.Text): string {
+export function beginningOf(text: Y.Text): string {
   let read = ''
   for (let item = text._start; item !== null && read.length <= 2 * cardFields.body.limit; item = item.right)
     if (!item.deleted && item.content instanceof Y.ContentString) read += item.content.str

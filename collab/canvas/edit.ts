@@ -10,6 +10,7 @@ import type { CardChange } from '../../core/card.ts'
 import type { TextEdit } from '../../core/text-merge.ts'
 import { atOnce, type Steps } from '../../platform/work/loop-turn.ts'
 import { encodeInSteps, type DeletedRange } from '../updates/encode.ts'
+import type { Planned, PlannedKeys } from './anchors.ts'
 import { cardsRoot, groupsRoot, sharedText, type SharedMap } from './canvas.ts'
 
 /** Fields as the shared map stores them; null removes the key. `body` is separate, because it is a shared text. */
@@ -85,27 +86,40 @@ export class UpdateBuilder {
     return this.#updates
   }
 
-  createCard(id: string, fields: StoredFields, body: string): void {
-    const card = this.#createMap(null, cardsRoot, id, fields)
+  /** @returns the item of the card's map, and its keys */
+  createCard(id: string, fields: StoredFields, body: string): { map: Y.ID; planned: PlannedKeys } {
+    const planned = new Map<string, Planned>()
+    const map = this.#createMap(null, cardsRoot, id, fields, planned)
     // Create the text with the card. If two clients created it later, the words of one of them would be lost.
-    this.#createText(null, card, 'body', body)
+    planned.set('body', { id: this.#createText(null, map, 'body', body), state: 'text' })
+    return { map, planned }
   }
 
   createGroup(id: string, fields: StoredFields): void {
     this.#createMap(null, groupsRoot, id, fields)
   }
 
-  #createMap(left: Y.ID | null, root: string, id: string, fields: StoredFields): Y.ID {
+  /** @param planned gets the map's keys */
+  #createMap(
+    left: Y.ID | null,
+    root: string,
+    id: string,
+    fields: StoredFields,
+    planned?: Map<string, Planned>,
+  ): Y.ID {
     const map = this.#push(left, null, root, id, new Y.ContentType(new Y.Map()))
     for (const [key, value] of Object.entries(fields)) {
-      if (value !== null && value !== undefined) this.#push(null, null, map, key, new Y.ContentAny([value]))
+      if (value === null || value === undefined) continue
+      const item = this.#push(null, null, map, key, new Y.ContentAny([value]))
+      planned?.set(key, { id: item, state: 'value', value })
     }
     return map
   }
 
-  #createText(left: Y.ID | null, parent: Y.ID, key: string, words: string): void {
+  #createText(left: Y.ID | null, parent: Y.ID, key: string, words: string): Y.ID {
     const text = this.#push(left, null, parent, key, new Y.ContentType(new Y.Text()))
     if (words) this.#push(null, null, text, null, new Y.ContentString(words))
+    return text
   }
 
   /**
@@ -170,24 +184,30 @@ export class UpdateBuilder {
     return id
   }
 
-  setField(shared: SharedMap, key: string, value: unknown): void {
-    if (value === null || value === undefined) this.removeKey(shared, key)
-    else this.#push(lastIdOf(shared, key), null, itemOf(shared).id, key, new Y.ContentAny([value]))
+  /** @returns what becomes of the key; null when it stays as it is */
+  setField(shared: SharedMap, key: string, value: unknown): Planned | null {
+    if (value === null || value === undefined) return this.removeKey(shared, key)
+    const id = this.#push(lastIdOf(shared, key), null, itemOf(shared).id, key, new Y.ContentAny([value]))
+    return { id, state: 'value', value }
   }
 
   /** Edits a text in place. If the field contains something else, it becomes a new text with the content `whole`. */
-  setText(shared: SharedMap, key: string, edits: TextEdit[], whole: string): void {
+  setText(shared: SharedMap, key: string, edits: TextEdit[], whole: string): Planned {
+    const last = lastIdOf(shared, key)
     const value = sharedText(shared.get(key))
     if (value) this.#editText(value, edits)
-    else this.#createText(lastIdOf(shared, key), itemOf(shared).id, key, whole)
+    const id = value && last ? last : this.#createText(last, itemOf(shared).id, key, whole)
+    return { id, state: 'text' }
   }
 
-  removeKey(shared: SharedMap, key: string): void {
+  /** @returns what becomes of the key; null when it has no value */
+  removeKey(shared: SharedMap, key: string): Planned | null {
     const current = shared._map.get(key)
-    if (!current || current.deleted) return
+    if (!current || current.deleted) return null
     this.#delete(current.id, current.length)
     // Applying it deletes each field of a map, too.
     if (current.content instanceof Y.ContentType) this.#deleted += current.content.type._map.size
+    return { id: current.lastId, state: 'gone' }
   }
 
   /** Applies edits in one pass over the text's items. The edits are in ascending order and don't touch each other. */

@@ -2,6 +2,7 @@ import type * as Y from 'yjs'
 import {
   fieldEntries,
   indexColumns,
+  isFieldName,
   type CardContent,
   type FieldName,
   type IndexColumns,
@@ -9,6 +10,7 @@ import {
 } from '../../core/card.ts'
 import type { Group } from '../../core/group.ts'
 import { hashOf } from '../../core/version.ts'
+import { anchorsOf } from './anchors.ts'
 import { findCard, readContent, readGroup, type Values } from './canvas.ts'
 import { keyCost, toJson, type Json } from './json.ts'
 
@@ -24,6 +26,8 @@ export interface CardRow extends Partial<IndexColumns> {
   moved_from?: string
   was?: string
   hash?: string
+  /** See anchors.ts. Null: none. */
+  anchors?: string | null
 }
 
 /** Returns the keys and values of a card that only the editor knows. Null: the card has no such keys. */
@@ -35,12 +39,9 @@ export interface GroupRow extends Partial<Group> {
   hash?: string
 }
 
-/** The API's keys. All others belong to the editor. */
-const knownKeys = new Set<string>(fieldEntries.map(([name]) => name))
-
 /** The row of a card. */
-export function cardRow({ id, content, version }: VersionedCard): CardRow {
-  const row: Partial<Record<FieldName | 'id' | 'hash', unknown>> = { id, hash: version }
+export function cardRow({ id, content, version }: VersionedCard, anchors: string | null): CardRow {
+  const row: Partial<Record<FieldName | 'id' | 'hash' | 'anchors', unknown>> = { id, hash: version, anchors }
   for (const name of indexColumns) row[name] = content[name]
   return row as CardRow
 }
@@ -62,7 +63,9 @@ export const readCard = (id: string, shared: Values): VersionedCard =>
 /** The row of a card, from the document's current state. */
 export function projectCard(doc: Y.Doc, id: string): CardRow {
   const shared = findCard(doc, id)
-  return shared ? cardRow(readCard(id, shared)) : { id, gone: true }
+  if (!shared) return { id, gone: true }
+  const card = readCard(id, shared)
+  return cardRow(card, anchorsOf(shared, card.content))
 }
 
 export function projectGroup(doc: Y.Doc, id: string): GroupRow {
@@ -81,7 +84,7 @@ export function groupRow(id: string, { name, color, shape, outline }: Group): Gr
 export function interiorOf(shared: Values, without?: string): Interior {
   const budget = { left: interiorBudget }
   const keys: string[] = []
-  for (const key of shared.keys()) if (!knownKeys.has(key) && key !== without) keys.push(key)
+  for (const key of shared.keys()) if (!isFieldName(key) && key !== without) keys.push(key)
   if (keys.length === 0) return null
   if (keys.length * keyCost > interiorBudget) return { keys: keys.length }
   return Object.fromEntries(keys.sort().map((key) => [key, toJson(shared.get(key), budget)]))

@@ -1,6 +1,7 @@
 /** The queue of each board: edits, writes and flushes that wait for a commit; see commit.ts. */
 import { randomUUID } from 'node:crypto'
 import { actingSession, type SessionClaims } from '../../sql/acting-session.ts'
+import type { RestsOn } from '../../sql/commit-call.ts'
 import type { BoardHead } from '../log/log.ts'
 import type { CommittingDocument } from './committing-document.ts'
 import { EditBacklog } from './edit-backlog.ts'
@@ -64,6 +65,10 @@ export class PendingWrite {
 
   get reads(): WriteRequest['reads'] {
     return 'reads' in this.request ? this.request.reads : 'board'
+  }
+
+  get restsOn(): RestsOn | undefined {
+    return 'restsOn' in this.request ? this.request.restsOn : undefined
   }
 
   whereOf(queue: BoardQueue): string {
@@ -136,6 +141,8 @@ export class BoardQueue {
   readonly boardId: string
   readonly edits = new EditBacklog()
   readonly flushReservation = new Reservation()
+  /** Writes that were built on the index since the board was last in memory. */
+  indexedWrites = 0
   #head: BoardHead | null = null
   #document: CommittingDocument | null = null
   #writes: PendingWrite[] = []
@@ -177,6 +184,7 @@ export class BoardQueue {
   /** From now on the document receives the board's commits. */
   attach(document: CommittingDocument): void {
     this.#document = document
+    this.indexedWrites = 0
   }
 
   detach(document: CommittingDocument): void {

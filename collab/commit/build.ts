@@ -81,7 +81,7 @@ export async function buildInTurns(building: Building, quota: DocumentQuota): Pr
     while (!write.isSettled) {
       const { done, value } = steps.next()
       if (done) {
-        if (!isStale(building)) return itemsOf(building, value, quota)
+        if (!isStale(building) && !isOvertaken(building)) return itemsOf(building, value, quota)
         write.reservation.overtaken()
         for (const { queue } of parts) queue.putBack(write)
         break
@@ -102,6 +102,10 @@ function whileWanted(write: PendingWrite, value: Promise<unknown>): Promise<unkn
   value.catch(() => undefined) // nobody awaits it when the write is settled
   return Promise.race([value, write.settled])
 }
+
+/** Whether the write was built on the index, and its board has come into memory since: editors may have changed it. */
+const isOvertaken = ({ write, parts }: Building): boolean =>
+  write.restsOn !== undefined && parts.some(({ queue, document }) => queue.document !== document)
 
 /**
  * Whether a document that the write was built on has been dropped, or is behind. A write that reserves its boards is sent

@@ -40,6 +40,7 @@ export type Outcome =
   | 'identifier'
   | 'full'
   | 'guest'
+  | 'moved_on'
   | 'storage'
 export type RefusalDetail =
   number | [used: number, quota: number, bytes: number] | [scope: string, value: string, card: string] | null
@@ -112,6 +113,7 @@ export function* encodeCall(
           clock: item.clock,
           used: built?.used ?? 0,
           seen: item.seen,
+          rests_on: write.restsOn,
           reservation: write.reservation.state,
           adds: built?.adds ?? 0,
           top_z: built?.top ?? null,

@@ -20,6 +20,8 @@ export function refusal(item: WriteItem, outcome: Outcome, detail: RefusalDetail
       return tooManyCards(cap, Number(detail), item.built?.adds ?? 0)
     case 'full':
       return item.full === 'memory' ? new NoMemory() : new DocumentsFull()
+    case 'moved_on':
+      return new MovedOn()
     case 'guest':
       return guestIsFull(where)
     case 'storage': {
@@ -39,6 +41,13 @@ export const guestIsFull = (where = '') =>
     'limit_reached',
     `${where}The document storage that the board's owner leaves to you as a guest is full: a guest adds at most a tenth of it. Make cards smaller, delete some of yours, or ask the owner. What is deleted counts for ${limits.trashDays} more days.`,
   )
+
+/** What a write was built on is no longer in the index. */
+export class MovedOn extends ServiceError {
+  constructor() {
+    super('conflict', 'The cards are changing. Try again.')
+  }
+}
 
 export class DocumentsFull extends ServiceError {
   constructor() {

@@ -105,6 +105,8 @@ class WritesOfCommit {
       if (!this.#goesWithOthers(write)) return false
       this.#isWhole = write.reads === 'board'
     }
+    // The commit checks what a write rests on against earlier commits only.
+    if (write.restsOn && Object.keys(write.restsOn.cards).some((id) => this.#read.has(id))) return false
     return this.#build(startBuilding(write, [this.#head]), this.#head)
   }
 
@@ -146,6 +148,7 @@ class WritesOfCommit {
     if (!built) return true
     for (const claim of claims) this.#claimed.add(claim)
     if (typeof write.reads === 'object') for (const id of write.reads) this.#read.add(id)
+    for (const id of Object.keys(write.restsOn?.cards ?? {})) this.#read.add(id)
     this.#bytes += bytesOf(item.updates)
     const topZ = Math.max(head.topZ, built.top ?? head.topZ)
     this.#head = { ...head, apiClock: head.apiClock + built.used, topZ }

@@ -1,6 +1,7 @@
 /** A write request for the commit path, and its result; see commit.ts. */
 import type { Identifier } from '../../core/card-values.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
+import type { RestsOn } from '../../sql/commit-call.ts'
 import type { Made } from '../../sql/made.ts'
 import type { CardRow, GroupRow } from '../canvas/project.ts'
 import type { BoardHead } from '../log/log.ts'
@@ -36,6 +37,8 @@ export interface WriteRequest {
    * document in memory, but is valid only at the log position of the head it is built with.
    */
   reads: 'nothing' | 'position' | 'board' | ReadonlySet<string>
+  /** What the write reads of the index in place of the document. The commit refuses it with `MovedOn` when that has changed. */
+  restsOn?: RestsOn | undefined
   /**
    * Builds the change. Called again when the board has changed meanwhile. Throws a ServiceError to refuse. A change
    * that may take long is built in steps. Between them editors may change the document, while other writes of the board

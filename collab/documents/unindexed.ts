@@ -21,7 +21,12 @@ const maxFlushRows = 1000
 const flushMs = 10
 
 /** Index rows that are read at once. They take a few milliseconds. */
-const hashesAtOnce = 5000
+const rowsAtOnce = 5000
+
+interface IndexedRow {
+  hash: string
+  anchors: string | null
+}
 
 /** The times of the last changes, by id. */
 type Times = Map<string, number>
@@ -140,31 +145,31 @@ export class Unindexed {
    * updates. It runs in turns; nobody changes the document meanwhile.
    */
   async compare(database: Database): Promise<void> {
-    const cardHashes = await this.#hashes(database, 'card')
-    const groupHashes = await this.#hashes(database, 'group')
+    const cardRows = await this.#rows(database, 'card')
+    const groupRows = await this.#rows(database, 'group')
     const changed = (kind: keyof Indexed) => (id: string) => this.#changed(kind, id)
     const [cards, groups] = [cardsOf(this.#document), groupsOf(this.#document)]
-    await inTurns(addDifferent(changed('cards'), cards.keys(), cardHashes, (id) => this.#cardRow(id)))
-    await inTurns(addDifferent(changed('groups'), groups.keys(), groupHashes, (id) => this.#groupRow(id)))
+    await inTurns(addDifferent(changed('cards'), cards.keys(), cardRows, (id) => this.#cardRow(id)))
+    await inTurns(addDifferent(changed('groups'), groups.keys(), groupRows, (id) => this.#groupRow(id)))
   }
 
-  /** The hashes of the index rows, by id. They are read in pages, because the driver parses a result in one step. */
-  async #hashes(database: Database, kind: 'card' | 'group'): Promise<Map<string, string>> {
-    const hashes = new Map<string, string>()
+  /** The index rows, by id. They are read in pages, because the driver parses a result in one step. */
+  async #rows(database: Database, kind: 'card' | 'group'): Promise<Map<string, IndexedRow>> {
+    const found = new Map<string, IndexedRow>()
     for (let after = '', isWhole = false; !isWhole;) {
       const rows = await database.asSystem(
-        (tx) => tx<{ id: string; hash: string }[]>`
-          select ${tx(`${kind}_id`)} as id, hash
+        (tx) => tx<({ id: string } & IndexedRow)[]>`
+          select ${tx(`${kind}_id`)} as id, hash, ${kind === 'card' ? tx`anchors::text` : tx`null`} as anchors
           from ${tx(`${kind}_index`)}
           where board_id = ${this.#boardId} and ${tx(`${kind}_id`)} > ${after} and deleted_at is null
           order by ${tx(`${kind}_id`)}
-          limit ${hashesAtOnce}`,
+          limit ${rowsAtOnce}`,
       )
-      for (const { id, hash } of rows) hashes.set(id, hash)
+      for (const { id, ...row } of rows) found.set(id, row)
       after = rows.at(-1)?.id ?? after
-      isWhole = rows.length < hashesAtOnce
+      isWhole = rows.length < rowsAtOnce
     }
-    return hashes
+    return found
   }
 
   #groupRow(id: string): GroupRow {
@@ -208,21 +213,27 @@ export class Unindexed {
 function* addDifferent(
   add: (id: string) => void,
   ids: Iterable<string>,
-  hashes: Map<string, string>,
+  indexed: Map<string, IndexedRow>,
   rowOf: (id: string) => CardRow | GroupRow,
 ): Steps<void> {
   for (const id of ids) {
     yield
     const row = rowOf(id)
     if (row.gone) continue
-    if (hashes.get(id) !== row.hash) add(id)
-    hashes.delete(id)
+    const there = indexed.get(id)
+    // A value that was set again has another item: the same hash, but other anchors. A row without any need not get some.
+    if (!there || there.hash !== row.hash || (there.anchors !== null && there.anchors !== anchorsIn(row)))
+      add(id)
+    indexed.delete(id)
   }
-  for (const id of hashes.keys()) {
+  for (const id of indexed.keys()) {
     yield
     if (rowOf(id).gone) add(id)
   }
 }
+
+const anchorsIn = (row: CardRow | GroupRow): string | null =>
+  'anchors' in row ? (row.anchors ?? null) : null
 
 /** Removes elements from the start, as long as `goesOn` says so, and returns them. */
 function takeSome(from: Times, goesOn: (id: string) => boolean): Times {

@@ -191,7 +191,7 @@ class Build {
       return
     }
     const isShown = isStoredKind(after.get('kind'))
-    write.rows.push(isShown ? cardRow(readCard(id, after)) : { id, gone: true })
+    write.rows.push(isShown ? cardRow(readCard(id, after), null) : { id, gone: true })
     if (isShown) this.#draft.raiseTop(readContent(after).z)
   }
 

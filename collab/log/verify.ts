@@ -145,7 +145,8 @@ function differ<Row extends { id: string; gone?: boolean; hash?: string }>(
     const there = indexed.get(id)
     const wrong = there
       ? Object.keys(there).filter(
-          (key) => !isDeepStrictEqual(there[key] ?? null, row[key as keyof Row] ?? null),
+          (key) =>
+            !isDeepStrictEqual(there[key] ?? null, row[key as keyof Row] ?? null) && !mayLack(key, there),
         )
       : []
     if (there && wrong.length === 0) continue
@@ -159,6 +160,9 @@ function differ<Row extends { id: string; gone?: boolean; hash?: string }>(
   }
   return { faults, rows }
 }
+
+/** A row may lack its anchors: earlier versions of the service wrote none, and not every write does. */
+const mayLack = (key: string, row: Record<string, unknown>) => key === 'anchors' && row[key] === null
 
 /** A card that can't be read counts as not indexed. */
 function safely<Row extends { id: string; gone?: boolean }>(project: (id: string) => Row, id: string): Row {
@@ -177,7 +181,7 @@ async function readIndex(tx: Transaction, boardId: string) {
       join boards b on b.id = d.board_id
       where d.board_id = ${boardId}`,
     tx<Record<string, unknown>[]>`
-      select card_id as id, hash, ${tx([...indexColumns])}
+      select card_id as id, hash, anchors::text, ${tx([...indexColumns])}
       from card_index
       where board_id = ${boardId} and deleted_at is null`,
     tx<Record<string, unknown>[]>`

@@ -152,3 +152,25 @@ begin
   limit 1;
   return carried;
 end $$;
+
+-- Whether the index still has what a write was built on: complete, with these cards at these positions (null: no such card),
+-- and with these groups. The caller must hold the lock of the board's row.
+create or replace function index_holds(p_board uuid, p_rests_on jsonb) returns boolean
+language plpgsql stable set search_path = corkboard, pg_temp
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+  return exists (select from board_documents d where d.board_id = p_board and d.indexed_seq = d.seq)
+    and not exists (
+      select from jsonb_each_text(p_rests_on -> 'cards') as e(id, position)
+      left join lateral (
+        select x.position from card_index x where x.board_id = p_board and x.card_id = e.id and x.deleted_at is null offset 0
+      ) c on true
+      where c.position is distinct from e.position::bigint
+    )
+    and not exists (
+      select from jsonb_array_elements_text(p_rests_on -> 'groups') as e(id)
+      where not exists (
+        select from group_index x where x.board_id = p_board and x.group_id = e.id and x.deleted_at is null
+      )
+    );
+end $$;

@@ -16,6 +16,7 @@
 --   identifier refused; detail: [scope, value, card] of an identifier that another card has
 --   full       refused: the owner's quota of documents is full
 --   guest      refused: the account is a guest and has used its share of that quota
+--   moved_on   refused: what the write rests on is no longer in the index
 --   storage    refused; detail: [used, quota, bytes] of the owner's storage of files, for the files that the card names
 -- An error is raised only for a fault; then nothing is written. A call with a known commit id returns that commit's result.
 -- migrate.ts replaces {{card_columns}} by the columns of card_index for fields of cards.
@@ -184,7 +185,10 @@ begin
       outcome := case when r.outcome = 'ok' and r.clock is not null and (blocked or r.clock <> clock) then 'again' else r.outcome end;
       partner_outcome := coalesce(r.partner_outcome, 'ok');
       if outcome = 'ok' and partner_outcome = 'ok' then
-        if r.claims is not null then
+        if r.rests_on is not null and not index_holds(r.board, r.rests_on) then
+          outcome := 'moved_on';
+        end if;
+        if outcome = 'ok' and r.claims is not null then
           detail := identifier_carried(r.board, r.claims);
           if detail is not null then
             outcome := 'identifier';
@@ -301,18 +305,18 @@ begin
     -- A statement without rows would fire the triggers, too. So would an upsert of new cards alone with those of an update.
     if keeps and not keeps_earlier then
       insert into card_index (
-        board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, created_at, updated_at
+        board_id, card_id, workspace_id, {{card_columns}}, hash, anchors, position, op, cause, created_at, updated_at
       )
-      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, d.seq, i.op, i.cause, t, t
+      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, v.anchors, d.seq, i.op, i.cause, t, t
       from unnest(card_rows) as v
       join unnest(batch) as i on i.n = v.n
       join board_documents d on d.board_id = i.board
       where v.gone is not true;
     elsif keeps then
       insert into card_index as c (
-        board_id, card_id, workspace_id, {{card_columns}}, hash, position, op, cause, moved_from, created_at, updated_at
+        board_id, card_id, workspace_id, {{card_columns}}, hash, anchors, position, op, cause, moved_from, created_at, updated_at
       )
-      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, d.seq, i.op, i.cause, v.moved_from,
+      select d.board_id, v.id, d.workspace_id, {{v.card_columns}}, v.hash, v.anchors, d.seq, i.op, i.cause, v.moved_from,
         case when v.moved_from is null then t
           else coalesce((select x.created_at from card_index x where x.board_id = v.moved_from and x.card_id = v.was), t)
         end, t
@@ -322,18 +326,22 @@ begin
       where v.gone is not true
       on conflict (board_id, card_id) do update
       set ({{card_columns}}) = ({{excluded.card_columns}}),
-        hash = excluded.hash, position = excluded.position, op = excluded.op, cause = excluded.cause, moved_from = coalesce(excluded.moved_from, c.moved_from),
+        hash = excluded.hash, anchors = excluded.anchors, position = excluded.position,
+        op = case when c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause in ('move', 'rebuild') then excluded.op else c.op end,
+        cause = case when c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause in ('move', 'rebuild') then excluded.cause else c.cause end,
+        moved_from = coalesce(excluded.moved_from, c.moved_from),
         created_at = case when excluded.cause = 'move' then excluded.created_at else c.created_at end,
-        updated_at = excluded.updated_at, deleted_at = null
-      where c.position <= excluded.position
-        and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause in ('move', 'rebuild'));
+        updated_at = case when c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause in ('move', 'rebuild') then excluded.updated_at else c.updated_at end,
+        deleted_at = null
+      -- A value that was set again changes only the anchors. That is no change of the card.
+      where c.position <= excluded.position and (c.hash <> excluded.hash or c.deleted_at is not null or excluded.cause in ('move', 'rebuild') or c.anchors is distinct from excluded.anchors);
     end if;
 
     if removes then
       -- Finds the index row of each given row by its key. A plan that was cached when the table was small would read all
       -- given rows for each card of the board, which takes minutes for an editor's 40,000 cards.
       update card_index c
-      set deleted_at = t, updated_at = t, hash = '', position = g.seq, op = g.op, cause = g.cause
+      set deleted_at = t, updated_at = t, hash = '', anchors = null, position = g.seq, op = g.op, cause = g.cause
       from (
         select o.ctid as place, d.seq, i.op, i.cause
         from unnest(card_rows) as v

@@ -33,6 +33,7 @@ const itemFields: Record<keyof CommitItem, string> = {
   guests: 'json',
   node: 'uuid',
   reservation: 'text',
+  rests_on: 'jsonb',
 }
 const rowFields: Record<keyof CardRow | 'n', string> = {
   n: 'integer',
@@ -55,6 +56,7 @@ const rowFields: Record<keyof CardRow | 'n', string> = {
   url: 'text',
   identifiers: 'jsonb',
   hash: 'text',
+  anchors: 'bytea',
   moved_from: 'uuid',
   was: 'text',
 }
