@@ -60,9 +60,6 @@ begin
     where n.title is distinct from o.title or n.body is distinct from o.body
       or (n.deleted_at is null) <> (o.deleted_at is null)
     group by n.board_id, n.workspace_id;
-  elsif tg_op = 'INSERT' then
-    insert into search_pending (board_id, workspace_id, changed_at)
-    select board_id, workspace_id, min(updated_at) from new_rows group by board_id, workspace_id;
   else
     insert into search_pending (board_id, workspace_id, changed_at)
     select board_id, workspace_id, clock_timestamp() from old_rows group by board_id, workspace_id;
