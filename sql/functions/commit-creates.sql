@@ -2,11 +2,11 @@
 -- and each costs 20 to 60 µs before it does any work. This function takes three.
 --
 -- Every item of the batch has `creates`; sql/commit-call.ts says what that means. `locked`: the boards that the caller has
--- locked. Returns null, and has written nothing, when an item may not be accepted, or needs a closer look: its account
+-- locked. `keys`: some of the requests have an idempotency key. Returns null, and has written nothing, when an item may not be accepted, or needs a closer look: its account
 -- writes as a guest, its board is not locked, is in the trash or has changed, or its owner's cards are counted. Then
 -- commit_batch decides each item. `batch` is a commit_item[], a type that does not exist yet when functions are made.
 create or replace function commit_creates(
-  p_commit uuid, p_free_cap integer, p_blob bytea, p_rows json, batch anyarray, locked uuid[]
+  p_commit uuid, p_free_cap integer, p_blob bytea, p_rows json, batch anyarray, locked uuid[], keys boolean
 ) returns json
 language plpgsql volatile set search_path = corkboard, pg_temp
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -128,6 +128,18 @@ begin
   on conflict do nothing
   returning result into answer;
   perform set_config('corkboard.creates', '', true);
+  if keys then
+    perform keep_results((
+      select json_agg(json_build_object('operation', i.operation, 'account', i.account, 'made', coalesce(i.operation -> 'made', v.ids)))
+      from unnest(batch) as i
+      left join (
+        select v.n, json_agg(v.id order by v.place) as ids
+        from rows from (json_to_recordset(p_rows) as (n integer, id text)) with ordinality as v(n, id, place)
+        group by v.n
+      ) v on v.n = i.n
+      where i.operation ->> 'key' is not null
+    ));
+  end if;
   if answer is null then
     raise exception 'another call has made this commit' using errcode = '40001', hint = 'Repeat the call to get its result.';
   end if;

@@ -90,7 +90,7 @@ begin
   ) l;
 
   if only_creates then
-    answer := commit_creates(p_commit, p_free_cap, p_blob, p_rows, batch, locked);
+    answer := commit_creates(p_commit, p_free_cap, p_blob, p_rows, batch, locked, keys);
     if answer is not null then
       return answer;
     end if;

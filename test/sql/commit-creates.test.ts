@@ -1,5 +1,5 @@
 /** Commits of new cards alone (sql/functions/commit-creates.sql). */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { CommitCall } from '../../sql/commit-call.ts'
 import { until } from '../support/editor.ts'
@@ -17,7 +17,7 @@ interface Item {
   clock: number
   seen: number | null
   creates?: boolean
-  operation: { request_id: string }
+  operation: { request_id: string; key: { id: string } | null }
 }
 
 interface Answer {
@@ -50,7 +50,7 @@ async function takeSample(): Promise<{ call: CommitCall; boards: string[] }> {
   const sent = [
     post(one, card(1), trace),
     post(one, { cards: [card(2, { z: 7 }), card(3, { body: 'words', url: 'https://example.com' })] }),
-    post(two, card(4)),
+    post(two, { cards: [card(4), card(5), card(6)] }, { 'idempotency-key': randomUUID() }),
   ]
   await until(() => service.live.queue.counts().writes === sent.length, 'the writes in the queue')
   gated.release()
@@ -67,7 +67,10 @@ const sample = await takeSample()
 function copyFor(boards: string[], change: (item: Item) => Partial<Item> = () => ({})): CommitCall {
   let items = sample.call.items
   for (const [at, from] of sample.boards.entries()) items = items.replaceAll(from, boards[at]!)
-  const copied = (JSON.parse(items) as Item[]).map((item) => ({ ...item, op: randomUUID(), ...change(item) }))
+  const copied = (JSON.parse(items) as Item[]).map((item) => {
+    const key = item.operation.key && { ...item.operation.key, id: randomBytes(32).toString('hex') }
+    return { ...item, op: randomUUID(), operation: { ...item.operation, key }, ...change(item) }
+  })
   return { ...sample.call, commitId: randomUUID(), items: JSON.stringify(copied) }
 }
 
@@ -99,6 +102,9 @@ async function written(boards: string[], call: CommitCall): Promise<object> {
       select to_jsonb(a) - array['id', 'occurred_at'] as entry
       from audit_operations a where request_id = any (${requestIds(call)}) and resource_ids && ${boards}::text[]
       order by resource_ids, request_id`,
+    keys: await admin`
+      select encode(fingerprint, 'hex') as fingerprint, user_id, attempt, result
+      from idempotency_keys where encode(id, 'hex') = any (${itemsOf(call).flatMap(({ operation }) => operation.key?.id ?? [])})`,
   }
   let text = JSON.stringify(tables)
   for (const [n, id] of boards.entries()) text = text.replaceAll(id, `board ${n}`)
@@ -108,7 +114,7 @@ async function written(boards: string[], call: CommitCall): Promise<object> {
 
 const requestIds = (call: CommitCall) => itemsOf(call).map(({ operation }) => operation.request_id)
 
-test('[S30] a commit of new cards alone leaves the same log, counters, index, events, words to index and audit as one that decides each item', async () => {
+test('[S30] a commit of new cards alone leaves the same log, counters, index, events, words to index, audit and keys as one that decides each item', async () => {
   expect(itemsOf(sample.call).map(({ creates }) => creates)).toEqual([true, true, true])
   const outcomes: object[] = []
   for (const creates of [true, false]) {
@@ -126,13 +132,14 @@ test('[S30] a commit of new cards alone leaves the same log, counters, index, ev
   expect(outcomes[0]).toMatchObject({
     documents: expect.arrayContaining([
       expect.objectContaining({ seq: 2, indexed_seq: 2, card_count: 4, log_rows: 2, are_all_bytes: true }),
-      expect.objectContaining({ seq: 2, indexed_seq: 2, card_count: 2, log_rows: 2, are_all_bytes: true }),
+      expect.objectContaining({ seq: 2, indexed_seq: 2, card_count: 4, log_rows: 2, are_all_bytes: true }),
     ]),
     events: expect.arrayContaining([
       { event: expect.objectContaining({ trace: '0af7651916cd43dd8448eb211c80319c-01' }) },
     ]),
     pending: [{}, {}],
     audit: [{}, {}, {}],
+    keys: [{ result: [expect.any(String), expect.any(String), expect.any(String)] }],
   })
 })
 
@@ -205,5 +212,5 @@ test('[S32] cards that plain SQL inserts after such a commit, in its transaction
   expect(events[2]).toEqual({ card_ids: ['plain'] })
   const [document] =
     await service.admin`select card_count from board_documents where board_id = ${boards[1]!}`
-  expect(document).toEqual({ card_count: 3 })
+  expect(document).toEqual({ card_count: 5 })
 })
