@@ -87,6 +87,11 @@ export interface CommitItem {
   rests_on?: RestsOn | undefined
   /** Number of cards that the item adds, for the free cap. */
   adds?: number
+  /**
+   * For a write: it only creates `adds` cards, without identifiers and without files of other workspaces. It has no partner
+   * and no reservation, and its account acts without a session. See functions/commit-creates.sql.
+   */
+  creates?: boolean
   /** The highest `z` that the item sets. */
   top_z?: number | null
   /**

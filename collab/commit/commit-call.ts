@@ -116,6 +116,7 @@ export function* encodeCall(
           rests_on: write.restsOn,
           reservation: write.reservation.state,
           adds: built?.adds ?? 0,
+          creates: onlyCreates(item) || undefined,
           top_z: built?.top ?? null,
           operation:
             write.operation && built?.made
@@ -165,6 +166,14 @@ function causeOf({ write, queue, updates }: WriteItem): Cause {
 
 const agentOf = ({ service_account_id: account, client_id: client }: RecordedCaller): string | undefined =>
   account ?? (client === ownClientId ? undefined : (client ?? undefined))
+
+/** Whether a write does nothing but create cards; see CommitItem. A commit of such writes takes the database a quarter less. */
+function onlyCreates({ write, built, updates, full }: WriteItem): boolean {
+  if (!built || built.adds === 0 || updates.length === 0 || full) return false
+  if (write.isPair || write.session || write.reservation.state) return false
+  if (built.rows.length !== built.adds || built.groups.length > 0 || built.removed.length > 0) return false
+  return !built.claims && !built.files?.length && built.rows.every((row) => row.fresh)
+}
 
 const partnerOf = (item: WriteItem, batch: BatchItem[]): number =>
   batch.findIndex((other) => other !== item && other.kind === 'write' && other.write === item.write)

@@ -59,6 +59,7 @@ declare
   records json;
   guest_writes integer[] := '{}';
   guests_edit boolean;
+  only_creates boolean;
   reservation_lasts constant interval := '2 seconds';
   caller uuid;
   reserving uuid[] := '{}';
@@ -73,8 +74,8 @@ begin
   -- Each statement below takes 10 to 100 µs, even when it has nothing to do. So this one tells which are needed.
   select array_agg(i), array_agg(i.n), bool_and(i.kind = 'edit'), bool_and(i.kind = 'write'), bool_or(i.kind = 'write'),
     bool_or(i.operation ->> 'trace' is not null), bool_or(i.operation is not null), bool_or(i.operation ->> 'key' is not null),
-    bool_or(i.guests is not null)
-  into batch, numbers, only_edits, only_writes, writes, traces, operations, keys, guests_edit
+    bool_or(i.guests is not null), bool_and(i.creates is true)
+  into batch, numbers, only_edits, only_writes, writes, traces, operations, keys, guests_edit, only_creates
   from json_populate_recordset(null::commit_item, p_items) as i;
   caller := coalesce(batch[1].node, '00000000-0000-0000-0000-000000000000'); -- code before 0015 sends none
 
@@ -88,6 +89,13 @@ begin
     order by d.board_id
     for update skip locked
   ) l;
+
+  if only_creates then
+    answer := commit_creates(p_commit, p_free_cap, p_blob, p_rows, batch, locked, keys);
+    if answer is not null then
+      return answer;
+    end if;
+  end if;
 
   -- Edits are always accepted. Index rows are accepted when their author has seen the whole log.
   if only_edits and cardinality(locked) = cardinality(batch) then

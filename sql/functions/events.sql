@@ -50,9 +50,9 @@ begin
   return null;
 end $$;
 
--- Card events: one for each type, board and operation. A row whose `op` stays the same was written by plain SQL, not by a
--- commit. Nested loops are off, because a cached plan may have been made for one row: with 40,000 cards of an editor it
--- would take minutes.
+-- Events of changed cards: one for each type, board and operation. card_index_insert writes those of inserted rows. A row
+-- whose `op` stays the same was written by plain SQL, not by a commit. Nested loops are off, because a cached plan may have
+-- been made for one row: with 40,000 cards of an editor it would take minutes.
 create or replace function card_index_events() returns trigger
 language plpgsql security definer set search_path = corkboard, pg_temp set enable_nestloop = off as $$
 begin
@@ -60,54 +60,37 @@ begin
   if not exists (select from new_rows) then
     return null;
   end if;
-  if tg_op = 'INSERT' then
-    insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
-    select c.type, c.workspace_id, c.board_id, c.moved_from, 'board', c.board_id,
-      array_agg(c.card_id order by c.z, c.card_id), c.op, c.origin, max(c.updated_at)
-    from (
-      select case when n.cause = 'move' then 'card.moved' else 'card.created' end as type,
-        n.workspace_id, n.board_id, case when n.cause = 'move' then n.moved_from end as moved_from, n.card_id, n.z, n.op,
-        case when n.cause = 'editor' then 'app' else 'api' end as origin,
-        date_trunc('milliseconds', least(n.updated_at, clock_timestamp())) as updated_at
-      from new_rows n
-      where n.deleted_at is null and n.cause <> 'rebuild'
-    ) c
-    group by c.type, c.workspace_id, c.board_id, c.moved_from, c.op, c.origin
-    on conflict (op, board_id, type, from_board_id) where op is not null
-    do update set card_ids = e.card_ids || excluded.card_ids;
-  else
-    insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
-    select c.type, c.workspace_id, c.board_id, c.moved_from, 'board', c.board_id,
-      array_agg(c.card_id order by c.z, c.card_id), c.op, c.origin, max(c.updated_at)
-    from (
-      select t.type, n.workspace_id, n.board_id, case when t.type = 'card.moved' then n.moved_from end as moved_from,
-        n.card_id, n.z, case when w.committed then n.op end as op,
-        case when not w.committed then event_origin() when n.cause = 'editor' then 'app' else 'api' end as origin,
-        date_trunc('milliseconds', case when w.committed then least(n.updated_at, clock_timestamp()) else clock_timestamp() end) as updated_at
-      from new_rows n
-      join old_rows o on o.board_id = n.board_id and o.card_id = n.card_id
-      cross join lateral (select n.op <> o.op as committed offset 0) w
-      cross join lateral (
-        select case
-          when w.committed and n.cause = 'rebuild' then null
-          when w.committed and n.cause = 'move' then case when n.deleted_at is null then 'card.moved' end
-          when n.deleted_at is not null then case when o.deleted_at is null then 'card.deleted' end
-          when o.deleted_at is not null then 'card.created'
-          when n.hash <> o.hash then 'card.updated'
-          when not w.committed and (
-            ({{n.card_columns}})
-            is distinct from
-            ({{o.card_columns}})
-          ) then 'card.updated'
-        end as type
-        offset 0
-      ) t
-      where t.type is not null
-    ) c
-    group by c.type, c.workspace_id, c.board_id, c.moved_from, c.op, c.origin
-    on conflict (op, board_id, type, from_board_id) where op is not null
-    do update set card_ids = e.card_ids || excluded.card_ids;
-  end if;
+  insert into events as e (type, workspace_id, board_id, from_board_id, resource_type, resource_id, card_ids, op, origin, occurred_at)
+  select c.type, c.workspace_id, c.board_id, c.moved_from, 'board', c.board_id,
+    array_agg(c.card_id order by c.z, c.card_id), c.op, c.origin, max(c.updated_at)
+  from (
+    select t.type, n.workspace_id, n.board_id, case when t.type = 'card.moved' then n.moved_from end as moved_from,
+      n.card_id, n.z, case when w.committed then n.op end as op,
+      case when not w.committed then event_origin() when n.cause = 'editor' then 'app' else 'api' end as origin,
+      date_trunc('milliseconds', case when w.committed then least(n.updated_at, clock_timestamp()) else clock_timestamp() end) as updated_at
+    from new_rows n
+    join old_rows o on o.board_id = n.board_id and o.card_id = n.card_id
+    cross join lateral (select n.op <> o.op as committed offset 0) w
+    cross join lateral (
+      select case
+        when w.committed and n.cause = 'rebuild' then null
+        when w.committed and n.cause = 'move' then case when n.deleted_at is null then 'card.moved' end
+        when n.deleted_at is not null then case when o.deleted_at is null then 'card.deleted' end
+        when o.deleted_at is not null then 'card.created'
+        when n.hash <> o.hash then 'card.updated'
+        when not w.committed and (
+          ({{n.card_columns}})
+          is distinct from
+          ({{o.card_columns}})
+        ) then 'card.updated'
+      end as type
+      offset 0
+    ) t
+    where t.type is not null
+  ) c
+  group by c.type, c.workspace_id, c.board_id, c.moved_from, c.op, c.origin
+  on conflict (op, board_id, type, from_board_id) where op is not null
+  do update set card_ids = e.card_ids || excluded.card_ids;
   return null;
 end $$;
 

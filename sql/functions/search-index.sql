@@ -2,14 +2,18 @@
 
 -- The grams of a text: its sequences of two characters, and of three without a space. They may repeat; the index removes
 -- duplicates. All scripts count: pg_trgm has only grams of what the locale calls letters, and none of two characters.
--- `salt` makes the grams specific to a workspace.
+-- `salt` makes the grams specific to a workspace. The three lists are unnested beside each other in one select list: in
+-- `from` they would be stored first, and the function took 48 instead of 34 µs for a card.
 create or replace function text_grams(folded text, salt integer) returns integer[]
 language sql immutable parallel safe set search_path = corkboard, pg_temp as $$
   select coalesce(
     array_agg(hashtext(x || y) # salt) || array_agg(hashtext(x || y || z) # salt) filter (where x <> ' ' and y <> ' ' and z <> ' '),
     '{}'
   )
-  from (select string_to_array(folded, null)) as s(c), unnest(c[:cardinality(c) - 1], c[2:], c[3:]) as g(x, y, z)
+  from (
+    select unnest(c[:cardinality(c) - 1]) as x, unnest(c[2:]) as y, unnest(c[3:]) as z
+    from string_to_array(folded, null) as s(c)
+  ) g
 $$;
 
 create or replace function search_keys(workspace uuid, board uuid, card text, title text, body text) returns integer[]
@@ -60,9 +64,6 @@ begin
     where n.title is distinct from o.title or n.body is distinct from o.body
       or (n.deleted_at is null) <> (o.deleted_at is null)
     group by n.board_id, n.workspace_id;
-  elsif tg_op = 'INSERT' then
-    insert into search_pending (board_id, workspace_id, changed_at)
-    select board_id, workspace_id, min(updated_at) from new_rows group by board_id, workspace_id;
   else
     insert into search_pending (board_id, workspace_id, changed_at)
     select board_id, workspace_id, clock_timestamp() from old_rows group by board_id, workspace_id;

@@ -23,6 +23,7 @@ const itemFields: Record<keyof CommitItem, string> = {
   used: 'integer',
   seen: 'bigint',
   adds: 'integer',
+  creates: 'boolean',
   top_z: 'double precision',
   partner: 'integer',
   claims: 'jsonb',
