@@ -12,10 +12,11 @@ import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import { readAwareness, writeAwareness } from '../awareness/encoding.ts'
 import { relayed, Relay, type RelayOptions } from '../awareness/relay.ts'
-import { AwarenessRoom, type ClientClock, type State } from '../awareness/room.ts'
+import { AwarenessRoom, type ClientClock, type Sender, type State } from '../awareness/room.ts'
 import { readState, type ParsedState } from '../awareness/state.ts'
 import { closeConnection, type EditorContext, type Seat, type Voice } from './connection.ts'
 import { awarenessFrame } from './protocol.ts'
+import type { EditorSocket } from './socket.ts'
 
 export interface PresenceBounds {
   /** States of one connection. An editor has one. */
@@ -290,6 +291,10 @@ export class Presence {
 
   #schedule(room: Room): void {
     const { awareness } = room
+    if (room.late.size === 0 && isUnseen(room)) {
+      this.#passOn(room)
+      return
+    }
     const isUrgent = awareness.isUrgent || room.late.size > 0
     if (room.timer && (!isUrgent || room.timer.isUrgent)) return
     if (room.timer) clearTimeout(room.timer.handle)
@@ -312,17 +317,25 @@ export class Presence {
     this.#schedule(room)
   }
 
+  /** Sends the changes to the other nodes, and forgets them. */
+  #passOn({ awareness }: Room): void {
+    const { changed } = awareness
+    if (changed.size > 0) this.#relay.changed(awareness, changed)
+    changed.clear()
+    awareness.isUrgent = false
+  }
+
   /** Sends the changes to the board's connections. Returns the estimated time in milliseconds. */
-  #send({ awareness, document }: Room): number {
+  #send(room: Room): number {
+    const { awareness, document } = room
     const { changed } = awareness
     if (changed.size === 0) return 0
-    const senders = new Set([...changed.values()].map(({ from }) => from))
+    const senders = new Set<Sender<Voice>>()
+    for (const { from } of changed.values()) senders.add(from)
     const onlySender = senders.size === 1 ? [...senders][0] : null // it doesn't need its own state
     document?.flush() // first the edits: a cursor may refer to them
     const update = awareness.encode(changed)
-    this.#relay.changed(awareness, changed)
-    changed.clear()
-    awareness.isUrgent = false
+    this.#passOn(room)
     let address = ''
     let frame: Uint8Array = update
     const connections = [...(document?.connections.keys() ?? [])] as EditorConnection[]
@@ -332,7 +345,8 @@ export class Presence {
         address = connection.messageAddress
         frame = awarenessFrame(address, update)
       }
-      connection.send(frame)
+      const socket = connection.webSocket as unknown as EditorSocket
+      socket.sendAtOnce(frame)
       this.frames.sent += 1
     }
     const tookMs = connections.length * (sendMs + update.byteLength * sendMsPerByte)
@@ -342,6 +356,15 @@ export class Presence {
     for (const { awareness } of accounts) awareness.spend(tookMs / unitMs / accounts.size)
     return tookMs
   }
+}
+
+/** Whether all changes come from the only connection here: nobody needs a frame. */
+function isUnseen({ awareness, document }: Room): boolean {
+  if (document === null || document.connections.size !== 1) return false
+  const [connection] = document.connections.keys() as Iterable<EditorConnection>
+  const { seat } = connection!.context
+  for (const { from } of awareness.changed.values()) if (from !== seat) return false
+  return true
 }
 
 /** The cost of reading a payload: it grows with the size. */
