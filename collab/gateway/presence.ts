@@ -34,8 +34,11 @@ export interface PresenceBounds {
   renewWithinMs: number
 }
 
-/** A mere renewal contains nothing new, so it may wait this long to be sent with other changes. */
-const renewalMs = 1000
+/**
+ * A mere renewal contains nothing new, so it may wait this long to be sent with other changes. Providers renew their states
+ * every 15 to 18 s, and forget those of others after 30 s. On its way through another node a renewal waits twice.
+ */
+const renewalMs = 3000
 /** The largest share of main-thread time for sending one board's frames. */
 const broadcastShare = 0.1
 /** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
@@ -338,7 +341,7 @@ export class Presence {
     this.#passOn(room)
     let address = ''
     let frame: Uint8Array = update
-    const connections = [...(document?.connections.keys() ?? [])] as EditorConnection[]
+    const connections = (document?.connections.keys() ?? []) as Iterable<EditorConnection>
     for (const connection of connections) {
       if (connection.context.seat === onlySender) continue
       if (connection.messageAddress !== address) {
@@ -349,7 +352,7 @@ export class Presence {
       socket.sendAtOnce(frame)
       this.frames.sent += 1
     }
-    const tookMs = connections.length * (sendMs + update.byteLength * sendMsPerByte)
+    const tookMs = (document?.connections.size ?? 0) * (sendMs + update.byteLength * sendMsPerByte)
     const accounts = new Set(
       [...senders].flatMap((from) => (typeof from === 'string' ? [] : (from.rates ?? []))),
     )

@@ -28,6 +28,25 @@ test('[X102] awareness that nobody else sees sets no timer, and who joins gets i
   await until(() => textOf(other).includes('"at":51'), 'and the next one')
 })
 
+test('[X104] states that are only renewed go out together within 3 s', async () => {
+  const boardId: string = (await user.api.post('/boards', { name: 'Renewed' })).body.board.id
+  const one = await enter(service.url, { boardId, token: user.token })
+  const other = await enter(service.url, { boardId, token: user.token })
+  const framesOf = () => other.received(type.awareness).length
+  one.send(awarenessFrame(boardId, [state(1, { at: 1 })]))
+  await until(() => textOf(other).includes('"at":1'), 'it is shown')
+  const before = framesOf()
+  const sentAt = performance.now()
+  for (let clock = 2; clock <= 5; clock++) one.send(awarenessFrame(boardId, [state(clock, { at: 1 })]))
+  await until(() => framesOf() > before, 'the renewals come')
+  expect(performance.now() - sentAt).toBeGreaterThan(2000)
+  expect(framesOf()).toBe(before + 1)
+  // They go along with a change.
+  one.send(awarenessFrame(boardId, [state(6, { at: 1 })]))
+  one.send(awarenessFrame(boardId, [state(7, { at: 2 })]))
+  await until(() => textOf(other).includes('"at":2'), 'the change comes', 1500)
+})
+
 const textOf = (client: { received(type: number): { content: Uint8Array }[] }): string =>
   client
     .received(type.awareness)

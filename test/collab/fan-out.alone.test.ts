@@ -12,7 +12,7 @@ const { service, user } = await serviceOfFile()
  */
 async function crowd(sockets: number) {
   const boardId: string = (await user.api.post('/boards', { name: 'Crowd' })).body.board.id
-  const writer = await enter(service.url, { boardId, token: user.token })
+  const writer = await enter(service.url, { boardId, token: user.token, session: 'writer' })
   const viewer = `${boardId}\0viewer`
   writer.send(authFrame(viewer, user.token))
   writer.send(syncFrame(viewer, 0, Y.encodeStateVector(new Y.Doc())))

@@ -20,6 +20,14 @@ function open() {
   return { intake, taken }
 }
 
+test('[X101] few frames in a turn need no pass through the event loop of their own', async () => {
+  const { intake, taken } = open()
+  const immediates = vi.spyOn(globalThis, 'setImmediate')
+  for (let n = 0; n < 7; n++) intake.receive(n)
+  expect(taken.length).toBe(7)
+  expect(immediates).not.toHaveBeenCalled()
+})
+
 test('[X101] a socket gives at most 64 frames in a turn, however few it gave in the turns before', async () => {
   for (const before of [0, 1, 7, 8, 63]) {
     const { intake, taken } = open()
@@ -41,12 +49,4 @@ test('[X101] a socket gives at most 64 frames in a turn, however few it gave in 
     }
     expect(taken).toEqual(Array.from({ length: 300 }, (_, n) => n))
   }
-})
-
-test('[X101] few frames in a turn need no pass through the event loop of their own', async () => {
-  const { intake, taken } = open()
-  const immediates = vi.spyOn(globalThis, 'setImmediate')
-  for (let n = 0; n < 7; n++) intake.receive(n)
-  expect(taken.length).toBe(7)
-  expect(immediates).not.toHaveBeenCalled()
 })
