@@ -157,7 +157,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       faults.pass(() => call(statementsOn(pool === 'follow' ? pools.follow : pools.system))),
     openSession: () => startSession((lost) => openSessionConnection(options.url, lost)),
     search: (call) => faults.pass(() => call(statementsOn(pools.search))),
-    async commit(call, { again = false, aside = false } = {}) {
+    commit(call, { again = false, aside = false } = {}) {
       const pool = again || aside ? pools.request : pools.commit
       return callCommit(pool, call, again).catch((error: unknown) => {
         faults.translate(error)

@@ -75,7 +75,8 @@ export function openPools({
   const requests = bounded(patience.request)
   return {
     request: pool(poolSize, requests),
-    commit: pool(commitLanes, requests),
+    // A commit is one statement on a connection of its own, so there is nothing to send together with it.
+    commit: open(url, commitLanes, requests, requestRole, { write_soon: process.nextTick }),
     // Locks belong to the session of this connection. It does no other work, so that locks never wait.
     lock: pool(1, requests),
     system: pool(2, requests, systemRole),

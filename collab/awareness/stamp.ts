@@ -44,19 +44,21 @@ export class Stamp {
    * @param state the parsed state
    */
   put(json: Uint8Array, state: Record<string, unknown>): Uint8Array {
-    const own = keys.some((key) => Object.hasOwn(state, key)) ? without(state) : json
-    const end = own.lastIndexOf(brace)
-    const isEmpty = own.subarray(own.indexOf(openingBrace) + 1, end).every(isSpace)
-    const head = own.subarray(0, end)
-    return Buffer.concat(isEmpty ? [head, this.#end] : [head, comma, this.#end])
+    const claims = keys.some((key) => Object.hasOwn(state, key))
+    const own = claims ? without(state) : json
+    const isEmpty = claims ? own.byteLength === '{}'.length : Object.keys(state).length === 0
+    const size = own.lastIndexOf(brace)
+    const from = isEmpty ? size : size + 1
+    const stamped = Buffer.allocUnsafe(from + this.#end.byteLength)
+    stamped.set(own.subarray(0, size))
+    stamped[size] = comma
+    stamped.set(this.#end, from)
+    return stamped
   }
 }
 
-const openingBrace = '{'.charCodeAt(0)
+const comma = ','.charCodeAt(0)
 const brace = '}'.charCodeAt(0)
-const comma = Buffer.from(',')
-/** Whitespace of JSON is at most a space; all other characters come after it. */
-const isSpace = (byte: number): boolean => byte <= 0x20
 
 const isSame = (one: Sender, other: Sender): boolean =>
   one.name === other.name &&

@@ -20,5 +20,7 @@ export function readState(json: Uint8Array, maxBytes: number): Record<string, un
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true
-  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
+  if (levels === 0) return false
+  for (const key in value) if (!isShallow((value as Record<string, unknown>)[key], levels - 1)) return false
+  return true
 }

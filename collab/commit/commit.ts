@@ -115,7 +115,8 @@ export class CommitQueue {
   edit(queue: BoardQueue, { frames = 1, ...edit }: QueuedEdit & { frames?: number | undefined }): void {
     this.#gathering.arrive(frames)
     queue.edits.push(edit, this.#options.clock.now())
-    this.#activate(queue)
+    this.#active.add(queue)
+    this.#schedule(process.nextTick)
   }
 
   /**
@@ -206,21 +207,25 @@ export class CommitQueue {
     this.#schedule()
   }
 
-  #schedule(): void {
+  /**
+   * @param soon when to start: by default after this turn of the event loop, so that what comes in it goes into one
+   *   commit. Edits have been gathered before.
+   */
+  #schedule(soon: (start: () => void) => void = setImmediate): void {
     this.#calledAgain = true
     if (this.#scheduled || this.#stopped || this.#lanes === commitLanes) return
     this.#scheduled = true
-    const start = () => {
-      this.#scheduled = false
-      if (this.#stopped || (this.#lanes > 0 && this.#waitingWrites() < secondLaneFrom)) return
-      this.#lanes += 1
-      void this.#run().finally(() => {
-        this.#lanes -= 1
-        if (this.#calledAgain) this.#schedule() // an item was queued after the lane's last check
-      })
-    }
-    // Frames of this turn of the event loop go into one commit.
-    setImmediate(start)
+    soon(this.#start)
+  }
+
+  readonly #start = (): void => {
+    this.#scheduled = false
+    if (this.#stopped || (this.#lanes > 0 && this.#waitingWrites() < secondLaneFrom)) return
+    this.#lanes += 1
+    void this.#run().finally(() => {
+      this.#lanes -= 1
+      if (this.#calledAgain) this.#schedule() // an item was queued after the lane's last check
+    })
   }
 
   /** The number of waiting writes of boards that have no item in flight. */
@@ -252,7 +257,9 @@ export class CommitQueue {
     const took = () => ({ isLarge: aside, durationMs: performance.now() - startedAt, bytes: sizeOf(batch) })
     let answer: CommitAnswer | null
     try {
-      const call = await inTurns(encodeCall(batch, this.#node, this.#options))
+      const steps = encodeCall(batch, this.#node, this.#options)
+      const only = steps.next() // of a small batch
+      const call = only.done ? only.value : await inTurns(steps)
       answer = await repeatCall(call, aside, () => this.#stopped, this.#options)
     } catch (error) {
       this.#back(batch)

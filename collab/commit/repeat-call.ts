@@ -63,16 +63,15 @@ const transientCodes = new Set([
   '58030',
 ])
 
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([
-      work,
-      new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-      }),
-    ])
-  } finally {
-    clearTimeout(timer)
-  }
+function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    const settled =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result) => {
+        clearTimeout(timer)
+        settle(result)
+      }
+    work.then(settled(resolve), settled(reject))
+  })
 }

@@ -26,7 +26,7 @@ export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuot
   }
   const flush = takeFlush(queue)
   if (flush) items.push(flush)
-  if (flush && queue.isSingly) return items
+  if (!queue.first() || (flush && queue.isSingly)) return items
   return new WritesOfCommit(queue, items, budget, quota).take()
 }
 

@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
+import * as Y from 'yjs'
 import { ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
@@ -20,7 +21,7 @@ import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { BoardLog, sendToCanvases, withoutListeners } from './board-log.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
-import { authorsOf, isFromLog } from './origin.ts'
+import { authorsOf, isFromLog, senderOf, type TurnOrigin } from './origin.ts'
 import { bytesOf, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
@@ -366,7 +367,12 @@ export class BoardDocument implements CommittingDocument {
    * are sent together (Hocuspocus' `flushDelay`), because each broadcast is a write to every socket.
    */
   broadcast(): void {
-    if (this.#fanOut.isDue) this.document.flush()
+    this.#fanOut.broadcast()
+  }
+
+  /** Applies edits in one transaction. The caller calls `broadcast` afterwards. */
+  edit(origin: TurnOrigin, work: () => void): void {
+    this.#fanOut.beforeBroadcast(() => Y.transact(this.document, work, origin, false))
   }
 
   /** Returns what broadcasts have cost each account since the last call, in milliseconds; see fan-out.ts. */
@@ -559,7 +565,7 @@ export class BoardDocument implements CommittingDocument {
     if (isFromLog(origin)) return
     this.#sizeBytes += update.byteLength
     const authors = authorsOf(origin, update)
-    this.#fanOut.wrote(authors.actors)
+    this.#fanOut.wrote(authors.actors, update, senderOf(origin))
     this.#context.queue.edit(this.queue, { update, ...authors })
   }
 }

@@ -1,4 +1,5 @@
 /** The sources of a document's changes, which Yjs calls a transaction's origin. */
+import type { Connection } from '@hocuspocus/server'
 import type { QueuedEdit } from '../commit/edit-backlog.ts'
 
 /** Cards and groups whose index rows were written in the same commit as the change. */
@@ -26,6 +27,8 @@ export interface TurnOrigin {
   /** Ids of the actors' tokens and sessions. */
   tokens: string[]
   frames: number
+  /** The only connection whose frames are in the transaction; undefined when there are several. */
+  sender?: Connection | undefined
   /** Bytes that guests sent, by account; undefined when no guest wrote. */
   guests?: Map<string, number> | undefined
 }
@@ -41,6 +44,10 @@ interface Author {
 export function isFromLog(origin: unknown): origin is LogOrigin {
   return typeof origin === 'object' && origin !== null && 'fromLog' in origin
 }
+
+/** The only connection that sent a change; undefined when there are several, or none. */
+export const senderOf = (origin: unknown): Connection | undefined =>
+  (origin as Partial<TurnOrigin> | null)?.sender
 
 type Authors = Pick<QueuedEdit, 'actors' | 'tokens' | 'guests'> & { frames?: number }
 

@@ -1,6 +1,7 @@
 /** Shows a committed position on the canvases that are open in this process. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BoardDocument } from './document.ts'
+import type { Canvas } from './fan-out.ts'
 import type { OpenBoards } from './open-boards.ts'
 
 /** How long an answer waits until the open canvases show the change. */
@@ -53,14 +54,6 @@ export async function showHere(
 }
 
 const missedOrShown = (board: BoardDocument, seq: number) => (board.hasMissed(seq) ? 'missed' : 'shown')
-
-/** The part of a connection's socket that is used here. The gateway passes the socket to Hocuspocus. */
-export interface Canvas {
-  /**
-   * For how long the socket has had more unread bytes than a small limit, or has been closing; 0 when it is up to date.
-   */
-  readonly behindMs: number
-}
 
 /** For how long the slowest canvas has been behind. */
 function behindMs(board: BoardDocument): number {

@@ -226,11 +226,14 @@ export class Gateway {
   #joined(connection: Connection<EditorContext>, state: SocketState): void {
     const { messageAddress: address } = connection
     this.presence.joined(connection)
-    const payload = state.early.get(address)
-    state.early.delete(address)
+    const { early } = state
+    if (!early) return
+    const payload = early.awareness.get(address)
+    const vector = early.vectors.get(address)
+    early.awareness.delete(address)
+    early.vectors.delete(address)
+    if (early.awareness.size === 0 && early.vectors.size === 0) state.early = null
     if (payload) this.presence.receive(connection, payload)
-    const vector = state.earlyVectors.get(address)
-    state.earlyVectors.delete(address)
     if (vector) void this.#receiver.answer(state, connection, vector)
   }
 

@@ -12,7 +12,6 @@
  * keeps writing: it sends its new edits first, and its earlier ones as the answer to the service's SyncStep1.
  */
 import type { Connection } from '@hocuspocus/server'
-import * as Y from 'yjs'
 import { closeCodes } from '../../core/errors.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 import { hasCome, type Applied, type Missing } from './apply.ts'
@@ -207,15 +206,10 @@ export class Inbox {
     const origin: TurnOrigin = { source: 'local', skipStoreHooks: false, actors: [], tokens: [], frames: 0 }
     const turn: Turn = { until, origin, applied: [], left: [], waiting: earlier, earlier }
     try {
-      Y.transact(
-        board.document,
-        () => {
-          for (const frame of frames) this.#take(board, frame, turn)
-          this.#retry(board, turn)
-        },
-        origin,
-        false,
-      )
+      board.edit(origin, () => {
+        for (const frame of frames) this.#take(board, frame, turn)
+        this.#retry(board, turn)
+      })
     } catch (error) {
       this.#options.broken(board, error)
       for (const { end } of frames) end('dropped')
@@ -243,6 +237,8 @@ export class Inbox {
     }
     if (!turn.origin.actors.includes(account)) turn.origin.actors.push(account)
     if (!turn.origin.tokens.includes(tokenId)) turn.origin.tokens.push(tokenId)
+    turn.origin.sender =
+      turn.origin.frames === 0 || turn.origin.sender === connection ? connection : undefined
     turn.origin.frames += 1
     const result = this.#applyParts(board, frame, turn)
     if (result.kind === 'applied') turn.applied.push(frame)

@@ -17,6 +17,11 @@ export interface IntakeOptions<Frame> {
 const framesPerTurn = 64
 /** A frame for which the next one waits counts as this many. */
 const slowFrameCounts = 8
+/**
+ * After so many frames the count begins anew with the next turn of the event loop. So few frames need no look at the turns,
+ * which would cost a pass through the loop for each of them.
+ */
+const framesPerLook = 8
 /** After a frame that took longer than this, the socket rests for `restFactor` times as long. */
 const restAfterMs = 20
 const restFactor = 3
@@ -27,8 +32,9 @@ export class Intake<Frame> {
   readonly #waiting: Frame[] = []
   /** The number of calls of `hold` without their `release`. Above 0, no frame is taken. */
   #holds = 0
-  #turn = -1
-  #left = 0
+  /** The number of frames since `#begin`, at least those of this turn. */
+  #taken = 0
+  #isLooking = false
 
   constructor(options: IntakeOptions<Frame>) {
     this.#options = options
@@ -79,7 +85,7 @@ export class Intake<Frame> {
     const done = this.#options.take(this.#waiting.shift() as Frame)
     if (!done) return
     this.hold()
-    this.#left -= slowFrameCounts - 1
+    this.#taken += slowFrameCounts - 1
     const since = performance.now()
     const go = () => {
       const tookMs = performance.now() - since
@@ -90,27 +96,16 @@ export class Intake<Frame> {
   }
 
   #mayTake(): boolean {
-    const turn = currentTurn()
-    if (this.#turn !== turn) {
-      this.#turn = turn
-      this.#left = framesPerTurn
+    this.#taken += 1
+    if (this.#taken >= framesPerLook && !this.#isLooking) {
+      this.#isLooking = true
+      setImmediate(this.#begin)
     }
-    this.#left -= 1
-    return this.#left >= 0
+    return this.#taken <= framesPerTurn
   }
-}
 
-let turn = 0
-let isCounting = false
-
-/** The number of the event loop's current turn. All sockets share one counter. */
-function currentTurn(): number {
-  if (!isCounting) {
-    isCounting = true
-    setImmediate(() => {
-      turn += 1
-      isCounting = false
-    })
+  readonly #begin = (): void => {
+    this.#isLooking = false
+    this.#taken = 0
   }
-  return turn
 }

@@ -26,6 +26,12 @@ export interface OpenPast {
   end(): void
 }
 
+/** What was received before its board was open: the newest payload of each kind, by frame address. */
+export interface EarlyFrames {
+  awareness: Map<string, Uint8Array>
+  vectors: Map<string, Uint8Array>
+}
+
 export interface SocketState {
   socket: EditorSocket
   /** The moment at which the socket shows boards; null for a socket that shows them as they are. */
@@ -51,14 +57,15 @@ export interface SocketState {
   refusals: number
   /** Called when an attempt on an unauthenticated socket has ended. */
   attempted: (() => void) | null
-  /** Awareness received before its board was open: the newest payload, by frame address. */
-  early: Map<string, Uint8Array>
-  /** State vectors received before their board was open: the newest one, by frame address. */
-  earlyVectors: Map<string, Uint8Array>
+  /** Null while nothing waits. */
+  early: EarlyFrames | null
   /** Sends a keep-alive frame or a ping when the socket has been quiet. */
   keepAlive(now: number): void
-  /** Frame addresses whose next acknowledgement by Hocuspocus must not be sent, because their update is not applied. */
-  withheld: Set<string>
+  /**
+   * Frame addresses whose next acknowledgement by Hocuspocus must not be sent, because their update is not applied. Null
+   * for none.
+   */
+  withheld: Set<string> | null
 }
 
 type Opened = Pick<SocketState, 'socket' | 'address' | 'asOf' | 'findSession'>
@@ -97,10 +104,9 @@ export class OpenSockets {
       attempts: 0,
       refusals: 0,
       attempted: null,
-      early: new Map(),
-      earlyVectors: new Map(),
+      early: null,
       keepAlive: () => undefined,
-      withheld: new Set(),
+      withheld: null,
     }
     this.#states.set(socket, state)
     this.#strangers.add(state)

@@ -12,10 +12,11 @@ import type { Connection, Document, Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import { readAwareness, writeAwareness } from '../awareness/encoding.ts'
 import { relayed, Relay, type RelayOptions } from '../awareness/relay.ts'
-import { AwarenessRoom, type ClientClock, type State } from '../awareness/room.ts'
+import { AwarenessRoom, type ClientClock, type Sender, type State } from '../awareness/room.ts'
 import { readState, type ParsedState } from '../awareness/state.ts'
 import { closeConnection, type EditorContext, type Seat, type Voice } from './connection.ts'
 import { awarenessFrame } from './protocol.ts'
+import type { EditorSocket } from './socket.ts'
 
 export interface PresenceBounds {
   /** States of one connection. An editor has one. */
@@ -33,8 +34,11 @@ export interface PresenceBounds {
   renewWithinMs: number
 }
 
-/** A mere renewal contains nothing new, so it may wait this long to be sent with other changes. */
-const renewalMs = 1000
+/**
+ * A mere renewal contains nothing new, so it may wait this long to be sent with other changes. Providers renew their states
+ * every 15 to 18 s, and forget those of others after 30 s. On its way through another node a renewal waits twice.
+ */
+const renewalMs = 3000
 /** The largest share of main-thread time for sending one board's frames. */
 const broadcastShare = 0.1
 /** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
@@ -290,6 +294,10 @@ export class Presence {
 
   #schedule(room: Room): void {
     const { awareness } = room
+    if (room.late.size === 0 && isUnseen(room)) {
+      this.#passOn(room)
+      return
+    }
     const isUrgent = awareness.isUrgent || room.late.size > 0
     if (room.timer && (!isUrgent || room.timer.isUrgent)) return
     if (room.timer) clearTimeout(room.timer.handle)
@@ -312,36 +320,54 @@ export class Presence {
     this.#schedule(room)
   }
 
+  /** Sends the changes to the other nodes, and forgets them. */
+  #passOn({ awareness }: Room): void {
+    const { changed } = awareness
+    if (changed.size > 0) this.#relay.changed(awareness, changed)
+    changed.clear()
+    awareness.isUrgent = false
+  }
+
   /** Sends the changes to the board's connections. Returns the estimated time in milliseconds. */
-  #send({ awareness, document }: Room): number {
+  #send(room: Room): number {
+    const { awareness, document } = room
     const { changed } = awareness
     if (changed.size === 0) return 0
-    const senders = new Set([...changed.values()].map(({ from }) => from))
+    const senders = new Set<Sender<Voice>>()
+    for (const { from } of changed.values()) senders.add(from)
     const onlySender = senders.size === 1 ? [...senders][0] : null // it doesn't need its own state
     document?.flush() // first the edits: a cursor may refer to them
     const update = awareness.encode(changed)
-    this.#relay.changed(awareness, changed)
-    changed.clear()
-    awareness.isUrgent = false
+    this.#passOn(room)
     let address = ''
     let frame: Uint8Array = update
-    const connections = [...(document?.connections.keys() ?? [])] as EditorConnection[]
+    const connections = (document?.connections.keys() ?? []) as Iterable<EditorConnection>
     for (const connection of connections) {
       if (connection.context.seat === onlySender) continue
       if (connection.messageAddress !== address) {
         address = connection.messageAddress
         frame = awarenessFrame(address, update)
       }
-      connection.send(frame)
+      const socket = connection.webSocket as unknown as EditorSocket
+      socket.sendAtOnce(frame)
       this.frames.sent += 1
     }
-    const tookMs = connections.length * (sendMs + update.byteLength * sendMsPerByte)
+    const tookMs = (document?.connections.size ?? 0) * (sendMs + update.byteLength * sendMsPerByte)
     const accounts = new Set(
       [...senders].flatMap((from) => (typeof from === 'string' ? [] : (from.rates ?? []))),
     )
     for (const { awareness } of accounts) awareness.spend(tookMs / unitMs / accounts.size)
     return tookMs
   }
+}
+
+/** Whether all changes come from the only connection here: nobody needs a frame. */
+function isUnseen({ awareness, document }: Room): boolean {
+  if (document === null || document.connections.size !== 1) return false
+  const [connection] = document.connections.keys() as Iterable<EditorConnection>
+  const { seat } = connection!.context
+  for (const { from } of awareness.changed.values()) if (from !== seat) return false
+  return true
 }
 
 /** The cost of reading a payload: it grows with the size. */

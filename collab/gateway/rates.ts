@@ -60,7 +60,7 @@ export class Bucket {
 
   /** Milliseconds until `take` succeeds. */
   get waitMs(): number {
-    this.#fill()
+    if (this.#left <= 0) this.#fill()
     const ownMs = this.#left > 0 ? 0 : 1 + (-this.#left / this.#rate.perSecond) * 1000
     return Math.max(ownMs, this.#shared?.waitMs ?? 0)
   }

@@ -71,7 +71,8 @@ export class Receiver {
         const board = documents.find(documentName)
         if (board?.document !== connection.document) throw cutOff(connection, closeCodes.tryLater)
         const frame = { payload: payload.slice(), connection, socket: state.socket, counts: 0 }
-        if ((await apply(board, frame)) !== 'applied') state.withheld.add(connection.messageAddress)
+        if ((await apply(board, frame)) !== 'applied')
+          (state.withheld ??= new Set()).add(connection.messageAddress)
         payload.fill(0) // an empty update: Hocuspocus applies the payload after this hook, without our checks
       },
     }
@@ -83,7 +84,7 @@ export class Receiver {
    */
   readonly acknowledge: Acknowledge = (socket, address) => {
     const { documents, sockets } = this.#options
-    if (sockets.find(socket)?.withheld.delete(address)) return null
+    if (sockets.find(socket)?.withheld?.delete(address)) return null
     const board = documents.find(boardOf(address))
     return board && !board.isDistrusted ? { edits: board.queue.edits, mark: board.queue.edits.mark } : null
   }

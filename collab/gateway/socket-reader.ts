@@ -87,7 +87,8 @@ export class SocketReader {
   readonly #state: SocketState
   readonly #client: ReturnType<Hocuspocus<EditorContext>['handleConnection']>
   readonly #intake: Intake<Frame | null>
-  readonly #deadline: NodeJS.Timeout
+  /** Closes the socket when nobody authenticates in time. Null when somebody has. */
+  #deadline: NodeJS.Timeout | null
   /** Bytes that the socket sent since it was opened, or since its last attempt to authenticate ended. */
   #strangerBytes = 0
   readonly #incoming = new IncomingOfSocket()
@@ -139,7 +140,7 @@ export class SocketReader {
       if (this.#takeControlFrame() && this.#openAddress !== undefined) this.#heard()
     })
     webSocket.on('close', (code, reason) => {
-      clearTimeout(this.#deadline)
+      this.#stopDeadline()
       this.#incoming.payFor(null)
       sockets.remove(this.#state)
       onSocketClosed?.(this.#socket.closedWith ?? code)
@@ -256,13 +257,13 @@ export class SocketReader {
   #takeEarly(frame: Frame): void {
     const { bounds, sockets } = this.#options
     const state = this.#state
+    const early = () => (state.early ??= { awareness: new Map(), vectors: new Map() })
     if (frame.step === syncStep.missing) {
       closeSocket(state, closeCodes.badFrame) // an answer, but the service has not asked yet
     } else if (frame.step === syncStep.stateVector) {
-      const isKept = keepEarly(state.earlyVectors, frame)
-      if (!isKept || state.earlyVectors.size > bounds.maxBoardsPerSocket)
-        closeSocket(state, closeCodes.tooEarly)
-    } else if (frame.type === frameType.awareness) keepEarly(state.early, frame)
+      const isKept = keepEarly(early().vectors, frame)
+      if (!isKept || early().vectors.size > bounds.maxBoardsPerSocket) closeSocket(state, closeCodes.tooEarly)
+    } else if (frame.type === frameType.awareness) keepEarly(early().awareness, frame)
     else if (frame.type !== frameType.queryAwareness) {
       if (frame.type === frameType.auth) {
         this.#heardAt = Date.now()
@@ -289,8 +290,14 @@ export class SocketReader {
     this.#state.attempted = () => {
       this.#state.attempted = null
       this.#strangerBytes = 0
+      if (!this.#options.sockets.isStranger(this.#state)) this.#stopDeadline()
       this.#intake.release()
     }
+  }
+
+  #stopDeadline(): void {
+    if (this.#deadline) clearTimeout(this.#deadline)
+    this.#deadline = null
   }
 
   /** Refuses a frame, as for a board that does not exist or that the account may not see. */

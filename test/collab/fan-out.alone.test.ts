@@ -1,16 +1,22 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { until } from '../support/editor.ts'
-import { authFrame, connect, enter } from '../support/raw-client.ts'
+import { authFrame, connect, enter, syncFrame } from '../support/raw-client.ts'
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 
 const { service, user } = await serviceOfFile()
 
-/** Opens a board on a writer and on sockets that drop what they read. */
+/**
+ * Opens a board on a writer and on sockets that drop what they read. The writer's socket has it open twice: the second
+ * connection shows what is broadcast.
+ */
 async function crowd(sockets: number) {
   const boardId: string = (await user.api.post('/boards', { name: 'Crowd' })).body.board.id
-  const writer = await enter(service.url, { boardId, token: user.token })
-  for (let n = 1; n < sockets; n++) {
+  const writer = await enter(service.url, { boardId, token: user.token, session: 'writer' })
+  const viewer = `${boardId}\0viewer`
+  writer.send(authFrame(viewer, user.token))
+  writer.send(syncFrame(viewer, 0, Y.encodeStateVector(new Y.Doc())))
+  for (let n = 2; n < sockets; n++) {
     const { socket } = await connect(service.url)
     socket.removeAllListeners('message')
     socket.send(authFrame(boardId, user.token))
@@ -19,7 +25,7 @@ async function crowd(sockets: number) {
   const { document } = service.live.documents.find(boardId)!
   const source = new Y.Doc()
   source.on('update', (update: Uint8Array) => writer.update(update))
-  const shown = () => writer.documentOf(boardId).getMap('junk').get('n')
+  const shown = () => writer.documentOf(viewer).getMap('junk').get('n')
   return { writer, document, shown, edit: (n: number) => source.getMap('junk').set('n', n) }
 }
 
