@@ -17,7 +17,7 @@ import { applyWrites, costOf, partBytes } from './apply-writes.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, nothingIndexed, type LogOrigin } from './origin.ts'
-import { ownBuffers, tail, type Tail } from '../log/log.ts'
+import { news, ownBuffers, tail, type News, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
@@ -342,7 +342,7 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; this.#appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const { seq } = await this.#applyTail('follow')
+        const { seq } = await this.#applyNews()
         this.broadcast()
         // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
@@ -372,6 +372,15 @@ export class BoardDocument implements CommittingDocument {
     return this.isGone || this.isDistrusted || this.document.isDestroyed
   }
 
+  /** Reads what other nodes have committed. Usually that is little. */
+  async #applyNews(): Promise<{ seq: number }> {
+    const found = await news(this.#context.database, this.boardId, this.#appliedSeq)
+    if (!found) return this.#applyTail('follow')
+    const { ownerId, isPro } = found
+    this.#context.memory.count(this.document, { account: ownerId, isPro, kind: 'live' })
+    return this.#applyFound(found)
+  }
+
   async #applyTail(pool?: StatementPool): Promise<{ seq: number; indexedSeq: number }> {
     const { memory, loader } = this.#context
     const isOpening = this.#state.kind === 'loading' && this.#appliedSeq === 0
@@ -390,7 +399,7 @@ export class BoardDocument implements CommittingDocument {
     throw new Error('The board does not exist.')
   }
 
-  async #applyFound(found: Tail): Promise<{ seq: number; indexedSeq: number }> {
+  async #applyFound(found: News): Promise<{ seq: number; indexedSeq: number }> {
     const { updates, snapshot, ownerId, ...head } = found
     const { memory, loader } = this.#context
     const origin: LogOrigin = {
