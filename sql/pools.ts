@@ -68,26 +68,29 @@ export function openPools({
   statementTimeoutMs: given,
   sendSoon = setImmediate,
 }: PoolOptions) {
-  const pool = (max: number, bounds: Patience, role = requestRole) =>
-    open(url, max, bounds, role, { write_soon: sendSoon })
+  const pool = (max: number, bounds: Patience, role = requestRole, write_soon = sendSoon) =>
+    open(url, max, bounds, role, { write_soon })
   const bounded = (bounds: Patience): Patience =>
     given === undefined ? bounds : { ...bounds, statementMs: given, idleMs: given }
   const requests = bounded(patience.request)
   return {
     request: pool(poolSize, requests),
     // A commit is one statement on a connection of its own, so there is nothing to send together with it.
-    commit: open(url, commitLanes, requests, requestRole, { write_soon: process.nextTick }),
+    commit: pool(commitLanes, requests, requestRole, atOnce),
     // Locks belong to the session of this connection. It does no other work, so that locks never wait.
     lock: pool(1, requests),
     system: pool(2, requests, systemRole),
-    follow: pool(2, requests, systemRole),
+    // Few statements are sent in one turn of the event loop, so waiting for more would only delay them.
+    follow: pool(2, requests, systemRole, atOnce),
     // Messages may be lost, so they don't wait for the disk.
-    notify: pool(1, { ...requests, waitsForDisk: false }),
+    notify: pool(1, { ...requests, waitsForDisk: false }, requestRole, atOnce),
     search: pool(4, patience.search),
     background: pool(3, bounded(patience.background)),
     probe: pool(1, patience.probe),
   }
 }
+
+const atOnce = (send: () => void) => process.nextTick(send)
 
 /** Opens one connection that does not reconnect. */
 export const openSessionConnection = (url: string, lost: () => void) =>

@@ -12,6 +12,8 @@ export class Hints {
   /** The newest position of each board. */
   #waiting = new Map<string, number>()
   #timer: NodeJS.Timeout | null = null
+  #isDue = false
+  #sentAt = -Infinity
 
   constructor(bus: Bus) {
     this.#bus = bus
@@ -19,7 +21,19 @@ export class Hints {
 
   add(boardId: string, seq: number): void {
     this.#waiting.set(boardId, seq)
-    if (!this.#timer) this.#send()
+    if (this.#timer) return
+    // A timer that nothing waits for would wake the process once for each hint.
+    const leftMs = this.#sentAt + this.#bus.pace.hintMs - performance.now()
+    if (leftMs > 0) this.#timer = setTimeout(() => this.#send(), leftMs)
+    else if (!this.#isDue) {
+      this.#isDue = true
+      process.nextTick(() => this.#send()) // a question that replaces it is asked in the same tick
+    }
+  }
+
+  /** Drops the hint of a position that the other nodes learn from another message. */
+  replaced(boardId: string, seq: number): void {
+    if ((this.#waiting.get(boardId) ?? Infinity) <= seq) this.#waiting.delete(boardId)
   }
 
   stop(): void {
@@ -27,13 +41,13 @@ export class Hints {
   }
 
   #send(): void {
+    this.#timer = null
+    this.#isDue = false
+    if (this.#waiting.size === 0) return
+    this.#sentAt = performance.now()
     const hints = [...this.#waiting]
     this.#waiting = new Map()
     for (let at = 0; at < hints.length; at += maxHints)
       this.#bus.publish({ kind: 'hint', boards: hints.slice(at, at + maxHints) })
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      if (this.#waiting.size > 0) this.#send()
-    }, this.#bus.pace.hintMs)
   }
 }

@@ -4,7 +4,6 @@
  * Transactions with NOTIFY commit one after the other. So messages have a connection of their own. While one statement
  * runs, further messages wait and go together with the next.
  */
-import { setImmediate as immediate } from 'node:timers/promises'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, Listener } from '../../sql/database.ts'
 import type { BusDriver } from './bus.ts'
@@ -65,7 +64,9 @@ export class NotifyDriver implements BusDriver {
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await immediate() // messages of one turn of the event loop go in one statement
+      // What is sent in the same tick goes in the same statement. An immediate would gather more, but delay each question
+      // and each answer.
+      await new Promise<void>((resolve) => process.nextTick(resolve))
       const texts = this.#waiting
       this.#waiting = []
       this.#waitingBytes = 0

@@ -3,7 +3,7 @@ import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, StatementPool } from '../../sql/database.ts'
-import { ownBuffers, tail, type Tail } from '../log/log.ts'
+import { news, ownBuffers, tail, type News, type Tail } from '../log/log.ts'
 import type { LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { nothingIndexed, type LogOrigin } from './origin.ts'
@@ -46,6 +46,15 @@ export class BoardLog {
     return found
   }
 
+  /** The same for what others have committed since. Usually that is little. */
+  async follow(from: number): Promise<News> {
+    const { memory, database } = this.#options
+    const found = await news(database, this.#boardId, from)
+    if (!found) return this.read(from, 'follow')
+    memory.count(this.#document, { account: found.ownerId, isPro: found.isPro, kind: 'live' })
+    return found
+  }
+
   /** Reads the whole of a large log when it is its turn, and uses it. */
   readLarge<T>(ownerId: string, use: (log: Tail) => Promise<T>, pool?: StatementPool): Promise<T> {
     const { memory, loader } = this.#options
@@ -58,7 +67,7 @@ export class BoardLog {
    *
    * @returns the steps that integrating its items took (meter.ts)
    */
-  apply(found: Tail, { isOpening }: { isOpening: boolean }): Promise<number> {
+  apply(found: News, { isOpening }: { isOpening: boolean }): Promise<number> {
     const { memory, loader } = this.#options
     const { snapshot, updates, ownerId } = found
     return loader.apply(

@@ -22,7 +22,7 @@ import { BoardLog, sendToCanvases, withoutListeners } from './board-log.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, senderOf, type TurnOrigin } from './origin.ts'
-import { bytesOf, type Tail } from '../log/log.ts'
+import { bytesOf, type News, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
@@ -272,7 +272,7 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; stored.seq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const found = await this.#log.read(stored.seq, 'follow')
+        const found = await this.#log.follow(stored.seq)
         const { seq, indexedSeq, snapshot, updates } = found
         if (snapshot || indexedSeq < seq || bytesOf(updates) > partBytes) return await this.#build(stored)
         this.#send(stored, seq, updates)
@@ -519,7 +519,7 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; this.#appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const { seq } = await this.#applyTail('follow')
+        const { seq } = await this.#applyFound(await this.#log.follow(this.#appliedSeq))
         this.broadcast()
         // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
@@ -540,18 +540,20 @@ export class BoardDocument implements CommittingDocument {
 
   /** @param found the log, when it is read already */
   async #applyTail(pool?: StatementPool, found?: Tail): Promise<Tail> {
-    const isOpening = this.#appliedSeq === 0
-    found ??= await this.#log.read(this.#appliedSeq, pool, isOpening ? largeLogBytes : null)
-    const apply = async (log: Tail) => {
-      this.merged(await this.#log.apply(log, { isOpening }))
-      this.#learn(log)
-      this.#reached(log.seq)
-      return log
-    }
-    return found.isLeftOut ? this.#log.readLarge(found.ownerId, apply, pool) : apply(found)
+    found ??= await this.#log.read(this.#appliedSeq, pool, this.#appliedSeq === 0 ? largeLogBytes : null)
+    return found.isLeftOut
+      ? this.#log.readLarge(found.ownerId, (whole) => this.#applyFound(whole), pool)
+      : this.#applyFound(found)
   }
 
-  #learn({ updates: _updates, snapshot: _snapshot, ...head }: Tail): void {
+  async #applyFound<Found extends News>(found: Found): Promise<Found> {
+    this.merged(await this.#log.apply(found, { isOpening: this.#appliedSeq === 0 }))
+    this.#learn(found)
+    this.#reached(found.seq)
+    return found
+  }
+
+  #learn({ updates: _updates, snapshot: _snapshot, ...head }: News): void {
     this.#sizeBytes = head.snapshotBytes + head.logBytes
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
   }

@@ -133,7 +133,10 @@ export class Nodes {
     const send = () => this.#bus.publish({ kind: 'show', ask, board: boardId, seq })
     // At the last heartbeat another node had the board open. It need not wait until the database has named all.
     const isSent = this.isElsewhere(boardId)
-    if (isSent) send()
+    if (isSent) {
+      send()
+      this.#hints.replaced(boardId, seq)
+    }
     const question: Question = { shownBy: new Set(), nodes: null, done }
     this.#asked.set(ask, question)
     const timers = [setTimeout(() => done(false), timeoutMs), setTimeout(send, askAgainMs)]
@@ -165,8 +168,12 @@ export class Nodes {
     for (const [boardId, seq] of boards) this.#options.documents.find(boardId)?.noticed(seq)
   }
 
-  /** Only a node that may be asked answers, for itself. Its board may have been closed meanwhile. */
+  /**
+   * Only a node that may be asked answers, for itself. Its board may have been closed meanwhile. Every node may have the
+   * document in memory: the question came in place of a hint.
+   */
   async #showAsked({ ask, board, seq }: MessageOf<'show'>): Promise<void> {
+    this.#options.documents.find(board)?.noticed(seq)
     if (!this.#roster.isRegistered(board)) return
     const here = { documents: this.#options.documents, open: this.open }
     if ((await showHere(here, board, seq)) === 'shown') this.#bus.publish({ kind: 'shown', ask, board, seq })

@@ -40,8 +40,7 @@ export async function showHere(
   if (!board) return open.has(boardId) ? 'loading' : 'shown'
   if (!open.has(boardId)) return missedOrShown(board, seq)
   board.noticed(seq)
-  if (board.appliedSeq < seq)
-    await Promise.race([board.caughtUp(), delay(Math.max(1, deadline - performance.now()))])
+  if (board.appliedSeq < seq) await caughtUpBy(board, deadline)
   if (board.appliedSeq < seq) return 'behind'
   board.document.flush()
   const staleMs = () => Math.max(behindMs(board), open.closingMs(boardId))
@@ -51,6 +50,13 @@ export async function showHere(
     await delay(lookEveryMs)
   }
   return missedOrShown(board, seq)
+}
+
+async function caughtUpBy(board: BoardDocument, deadline: number): Promise<void> {
+  const { promise: timedOut, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, Math.max(1, deadline - performance.now()))
+  await Promise.race([board.caughtUp(), timedOut])
+  clearTimeout(timer)
 }
 
 const missedOrShown = (board: BoardDocument, seq: number) => (board.hasMissed(seq) ? 'missed' : 'shown')

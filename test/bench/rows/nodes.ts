@@ -153,6 +153,9 @@ async function frameCosts(bench: Bench, all: Corkboard[]): Promise<number[]> {
         editorsPerBoard: crowd / all.length,
       })
     const measured = async (what: 'edits' | null) => {
+      // Reading the memory collects garbage. Otherwise Node does that some seconds after the joins, in any of these
+      // measures: 60 to 150 ms of CPU time on a node, as much as 10 to 20 edits.
+      await Promise.all(all.map((node) => node.memory()))
       const before = await cpuOf(all)
       const job = { server: all[0]!.editors, boards: [board!], what, perSecond: 25, seconds: bench.seconds }
       const { sent, delivered } = await bench.load.run('broadcast', job)
