@@ -218,7 +218,10 @@ export async function tail(
 const [newsRows, newsRowBytes] = [32, 16 * 1024]
 
 /** What a document needs of a log to follow it. */
-export type News = Pick<Tail, keyof BoardHead | 'ownerId' | 'isPro' | 'snapshotBytes' | 'snapshot' | 'updates'>
+export type News = Pick<
+  Tail,
+  keyof BoardHead | 'ownerId' | 'isPro' | 'snapshotBytes' | 'snapshot' | 'updates'
+>
 
 interface NewsRow {
   at: number | null
