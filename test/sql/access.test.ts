@@ -169,7 +169,7 @@ test('[A12] in any world of members, shares, links and trash the predicates, the
     }),
     { numRuns: 25 },
   )
-})
+}, 90_000)
 
 test('[A13] on one connection, two users by turns 1,000 times see their own rows alone, also after faults and past a commit', async () => {
   const { users, boards } = await makeWorld(

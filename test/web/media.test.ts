@@ -360,8 +360,10 @@ test('[WM7] what strangers write runs, loads and opens nothing, on the canvas, i
       ]),
     )
   })
-  await page.getByRole('button', { name: 'Fit View' }).click()
-  await eventually(() => page.locator('.card').count()).toBe(htmlAttacks.length + 1)
+  await eventually(async () => {
+    await page.getByRole('button', { name: 'Fit View' }).click()
+    return page.locator('.card').count()
+  }).toBe(htmlAttacks.length + 1)
   await expectHarmless()
   await page.getByRole('button', { name: 'Show the board as List' }).click()
   await eventually(() => page.locator('.entry').count()).toBe(htmlAttacks.length + 1)
