@@ -11,6 +11,7 @@ import { RateLimiter } from '../api/http/rate-limit.ts'
 import { TokenLimiter } from '../api/http/token-limiter.ts'
 import { registerOAuth } from '../api/oauth/register.ts'
 import { registerSignIn } from '../api/settings/register.ts'
+import { rewrites } from '../collab/history/expunge.ts'
 import { listings } from '../collab/history/list.ts'
 import { pasts } from '../collab/history/past.ts'
 import { limits } from '../core/limits.ts'
@@ -115,6 +116,7 @@ export async function registerAll(basis: Basis, parts: Parts) {
       assemblies,
       fetches,
       pasts,
+      rewrites,
       board_lists: boardLists,
       listings,
     },

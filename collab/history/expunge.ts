@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto'
 import { noBoard } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { QueueFull } from '../../platform/work/fair-queue.ts'
-import { task } from '../../platform/work/worker-pool.ts'
+import { FairQueue, QueueFull } from '../../platform/work/fair-queue.ts'
+import { task, TaskExceeded } from '../../platform/work/worker-pool.ts'
 import type { Transaction } from '../../sql/database.ts'
 import type { LiveBoards } from '../boards/live.ts'
 import { claimFile, deleteEnded, dropFiles, putFile, readFile } from '../log/history.ts'
@@ -19,6 +19,8 @@ const rewriteTask = task<typeof rewriteRun>(new URL('./without-card.ts', import.
 
 /** A run has at most as many rows as a base is large. */
 const rewriteMs = 120_000
+/** Runs that are written anew. Each may hold a worker thread for long, so the other threads are left to other work. */
+export const rewrites = new FairQueue({ atOnce: 1, waiting: 200, waitingPerAccount: 20 })
 /** The history was changed meanwhile: by compaction, by the end of its retention, or by a new version. */
 const attempts = 5
 
@@ -79,7 +81,7 @@ export async function expungeCard(
       throw busy()
     })
   } catch (error) {
-    if (error instanceof QueueFull) throw busy(error)
+    if (error instanceof QueueFull || error instanceof TaskExceeded) throw busy(error)
     throw error
   }
 }
@@ -100,7 +102,8 @@ async function tryToExpunge(
   const head = await readHead(live, card)
   if (head.snapshot_seq < startSeq) return false
   const files = head.files ?? []
-  for (const run of runsOf(files)) if (!(await rewrite(live, card, run, written))) return false
+  for (const run of runsOf(files))
+    if (!(await rewrites.run(card.account, () => rewrite(live, card, run, written)))) return false
   if (!head.is_known && written.removed === 0)
     throw new ServiceError(
       'not_found',

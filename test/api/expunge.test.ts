@@ -1,7 +1,8 @@
 /** Removing the past of a card for good. */
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import * as Y from 'yjs'
+import { rewrites } from '../../collab/history/expunge.ts'
 import { withPast } from '../../collab/history/past.ts'
 import { claimVersionFile, insertVersion, writeVersionFile } from '../../collab/history/versions.ts'
 import { verifyBoard } from '../../collab/log/verify.ts'
@@ -264,4 +265,36 @@ test('[HX7] an expunge while segments end is not undone by the base that is made
   expect(await cardNow(id, card!.id)).toMatchObject({ title: 'Harmless' })
   const { differences } = await verifyFiles(database, files)
   expect(differences.filter((one) => JSON.stringify(one).includes(id))).toEqual([])
+})
+
+test('[HX8] expunges of several accounts hold one thread, and another account finds one', async () => {
+  const { pool } = service.live
+  const [owners, another] = [await Promise.all([service.user(), service.user()]), await service.user()]
+  const asked = await Promise.all(
+    owners.map(async (owner) => {
+      const { id } = await makeBoard(owner)
+      const [card] = await makeCards(owner, id, [{ title: 'One' }])
+      await owner.api.patch(`${pathOf(id)}/${card!.id}`, { title: 'Two' })
+      await compactor.compact(id)
+      return `${pathOf(id)}/${card!.id}/history`
+    }),
+  )
+  const { run } = pool
+  const gate = Promise.withResolvers<void>()
+  const held: string[] = []
+  const spy = vi.spyOn(pool, 'run').mockImplementation((task, input, options) => {
+    if (task.name !== 'rewriteRun') return run.call(pool, task, input, options) as Promise<never>
+    held.push(options.account)
+    const slow = () => gate.promise.then(() => run.call(pool, task, input, options))
+    return slow() as Promise<never>
+  })
+  onTestFinished(() => spy.mockRestore())
+  const expunging = owners.map((owner, n) => owner.api.delete(asked[n]!))
+  await until(() => held.length > 0 && rewrites.waiting > 0, 'one goes on, and the other waits')
+  expect([held.length, rewrites.running]).toEqual([1, 1])
+  const board = await makeBoard(another)
+  await makeCards(another, board.id, [{ title: 'A' }, { title: 'B' }])
+  gate.resolve()
+  expect((await Promise.all(expunging)).map(({ status }) => status)).toEqual([200, 200])
+  expect(new Set(held)).toEqual(new Set(owners.map(({ userId }) => userId)))
 })

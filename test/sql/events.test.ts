@@ -80,8 +80,10 @@ test('[V1] what a request does to boards and cards is an event of origin api wit
 test('[V2] what an editor does is an event of origin app, one of each type for each flush', async () => {
   const boardId = await makeBoard()
   const editor = await openEditor(service.url, { boardId, token: user.token })
-  editor.addCard('one', { title: 'one', z: 1 })
-  editor.addCard('two', { title: 'two', z: 2 })
+  editor.document.transact(() => {
+    editor.addCard('one', { title: 'one', z: 1 })
+    editor.addCard('two', { title: 'two', z: 2 })
+  })
   await until(async () => (await service.admin`select from events`).length > 0, 'the created cards')
   const created = await taken()
   expect(brief(created)).toEqual(['card.created app'])
