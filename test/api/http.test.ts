@@ -316,6 +316,6 @@ test('[E19] whoever may not write makes the service load no document', async () 
     expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status))
     expect(loaded()).not.toContain(boardId)
   }
-  expect((await user.api.patch(`/boards/${board.id}/cards/${card!.id}`, { title: 'a' })).status).toBe(200)
+  expect((await user.api.patch(`/boards/${board.id}/cards/${card!.id}`, { body: 'a' })).status).toBe(200)
   expect(loaded()).toContain(board.id)
 })
