@@ -196,7 +196,9 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
   )
   expect(pools).toMatch(/const requestRole = 'corkboard_app'/)
   expect(pools).toMatch(/const systemRole = 'corkboard_system'/)
-  expect(pools).toMatch(/const pool = \(max: number, bounds: Patience, role = requestRole, write_soon = sendSoon\)/)
+  expect(pools).toMatch(
+    /const pool = \(max: number, bounds: Patience, role = requestRole, write_soon = sendSoon\)/,
+  )
   expect(pools!.match(/\b(open|pool)\([^()]*systemRole/g)).toHaveLength(3)
   expect(helper).not.toMatch(/\bpostgres\(/)
   expect(helper).not.toMatch(/export[^\n]*\bsql\b/)
