@@ -156,13 +156,13 @@ test('[WK35] large fields are compared and hashed in steps of less than 50 ms, w
   }
 }, 120_000)
 
-test('[WK37] a text of 1.5 million items is compared and hashed in steps of less than 50 ms, also in rich text', () => {
+test('[WK37] a text of a million items is compared and hashed in steps of less than 50 ms, also in rich text', () => {
   for (const isRich of [false, true]) {
     const text = isRich ? new Y.XmlText() : new Y.Text()
     const document = documentWith('body', isRich ? Y.Array.from([text]) : text)
     // Each letter is put before the one that was written last, so Yjs merges none of them.
     document.transact(() => {
-      for (let n = 0; n < 1_500_000; n++) text.insert(0, 'a')
+      for (let n = 0; n < 1_000_000; n++) text.insert(0, 'a')
     })
     const past = copyOf(document)
     const [was, now] = [cardOf(past), cardOf(document)]

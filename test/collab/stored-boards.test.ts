@@ -22,7 +22,7 @@ const apiThere = new ApiClient(there.url, user.token)
 afterEach(leaveAll)
 
 const large = 1100
-const rounds = Number(process.env['ROUNDS'] ?? 4)
+const rounds = Number(process.env['ROUNDS'] ?? 2)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const bodies = Array.from({ length: large }, (_, n) => ({ title: `Card ${n}`, body: `${n} `.repeat(300) }))
 
