@@ -7,8 +7,10 @@ import { OutgoingMessage, type Connection, type Document } from '@hocuspocus/ser
 /** How long a broadcast of an ordinary board may wait for more edits. */
 export const broadcastWindowMs = 4
 const ordinarySockets = 100
-/** The largest share of main-thread time for the broadcasts of one board. */
+/** The largest share of main-thread time for the broadcasts of all boards with more sockets. */
 const broadcastShare = 0.3
+/** The longest that boards wait for each other. */
+const longestWindowMs = 100
 /** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
 const sendMs = 0.012
 const sendMsPerByte = 3e-7
@@ -33,6 +35,9 @@ interface Broadcasting {
   /** Calls `flush` after `flushDelay`, if nothing else does before. */
   scheduleFlush(): void
 }
+
+/** When the share is used up by what was sent before. So boards take turns, and don't send in one turn of the event loop. */
+let shareUsedUntil = 0
 
 export class FanOut {
   readonly #document: Document
@@ -148,11 +153,15 @@ export class FanOut {
   #sends(bytes: number): void {
     const sockets = this.#document.connections.size
     const socketMs = sendMs + bytes * sendMsPerByte
-    this.#sentAt = performance.now()
-    this.#windowMs =
-      sockets > ordinarySockets
-        ? Math.max(broadcastWindowMs, (sockets * socketMs) / broadcastShare)
-        : broadcastWindowMs
+    const now = performance.now()
+    this.#sentAt = now
+    this.#windowMs = broadcastWindowMs
+    if (sockets > ordinarySockets) {
+      const ownMs = (sockets * socketMs) / broadcastShare
+      const waitMs = Math.max(0, shareUsedUntil - now) + ownMs
+      this.#windowMs = Math.max(broadcastWindowMs, Math.min(waitMs, Math.max(ownMs, longestWindowMs)))
+      shareUsedUntil = now + this.#windowMs
+    }
     this.#document.flushDelay = this.#windowMs
     const chargedMs = Math.max(0, sockets - freeSockets) * socketMs
     if (chargedMs > 0)

@@ -61,3 +61,17 @@ test('[X66] 300 sockets are written to less often, their editor pays, and no ack
   expect(early).toEqual([])
   await everybodyGone(service)
 }, 60_000)
+
+test('[X66] boards with many sockets have that share together, and take turns', async () => {
+  const crowds = await Promise.all([crowd(200), crowd(200)])
+  for (let n = 1; n <= 10; n++) {
+    for (const { edit } of crowds) edit(n)
+    await until(() => crowds.every(({ shown }) => shown() === n), 'both are shown')
+  }
+  const windows = crowds.map(({ document }) => Number(document.flushDelay))
+  const ownMs = (200 * 0.012) / 0.3
+  expect(Math.min(...windows)).toBeGreaterThanOrEqual(ownMs)
+  expect(Math.max(...windows)).toBeGreaterThan(1.5 * ownMs)
+  expect(Math.max(...windows)).toBeLessThanOrEqual(100)
+  await everybodyGone(service)
+})
