@@ -18,7 +18,7 @@ const holding = [
 const waiting = ['test/collab/idle.test.ts']
 /** They measure time, to which a heap that other files have filled adds collections of garbage. */
 const measuring = [
-  'test/api/{json-bounds,large-texts,large-writes}.test.ts',
+  'test/api/{large-texts,large-writes}.test.ts',
   'test/collab/{flood-cost,long-writes}.test.ts',
   'test/workers/isolation.test.ts',
 ]

@@ -65,7 +65,7 @@ function* textsWithin(entry: unknown, long: ReadonlySet<unknown>): Generator<str
   const isList = Array.isArray(entry)
   let text = isList ? '[' : '{'
   let isFirst = true
-  for (const [name, field] of Object.entries(entry as object)) {
+  for (const [name, field] of fieldsOf(entry as object)) {
     if (field === undefined && !isList) continue
     if (!isFirst) text += ','
     isFirst = false
@@ -82,6 +82,12 @@ function* textsWithin(entry: unknown, long: ReadonlySet<unknown>): Generator<str
     }
   }
   yield text + (isList ? ']' : '}')
+}
+
+/** One by one: a list may have hundreds of thousands, and `Object.entries` of them is one long step. */
+function* fieldsOf(entry: object): Generator<[name: string, field: unknown]> {
+  if (Array.isArray(entry)) for (const field of entry as unknown[]) yield ['', field]
+  else yield* Object.entries(entry)
 }
 
 /** As in `JSON.stringify`, an entry without JSON, such as undefined, becomes null. */
@@ -108,7 +114,8 @@ function findLong(value: unknown, found: Set<unknown>): boolean {
   if (typeof value === 'string') return isLongText(value)
   if (typeof value !== 'object' || value === null) return false
   let isLong = false
-  for (const each of Object.values(value)) isLong = findLong(each, found) || isLong
+  const fields: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  for (const each of fields) isLong = findLong(each, found) || isLong
   if (isLong) found.add(value)
   return isLong
 }
