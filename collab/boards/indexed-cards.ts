@@ -18,8 +18,8 @@ import type { LiveBoards } from './live.ts'
 const most = { cards: 100, bodyBytes: 512 * 1024 }
 
 /**
- * Reading the index for each write costs about as much as loading this much of a document. So a board that is changed that
- * often is loaded: at most half of the work was in vain.
+ * Bytes of a document that load in the time in which a write reads the index. When the writes of a board have taken as long
+ * as loading it takes, it is loaded.
  */
 const loadedPerWrite = 2000
 

@@ -36,22 +36,24 @@ export class BoardLog {
    * @param mostBytes a log of more bytes is not read; see `Tail.isLeftOut`
    */
   async read(from: number, pool?: StatementPool, mostBytes: number | null = null): Promise<Tail> {
-    const { memory, database } = this.#options
-    const found = await tail(database, this.#boardId, from, pool, mostBytes)
+    const found = await tail(this.#options.database, this.#boardId, from, pool, mostBytes)
     if (!found) {
       this.#gone()
       throw new Error('The board does not exist.')
     }
-    memory.count(this.#document, { account: found.ownerId, isPro: found.isPro, kind: 'live' })
-    return found
+    return this.#counted(found)
   }
 
   /** The same for what others have committed since. Usually that is little. */
   async follow(from: number): Promise<News> {
-    const { memory, database } = this.#options
-    const found = await news(database, this.#boardId, from)
-    if (!found) return this.read(from, 'follow')
-    memory.count(this.#document, { account: found.ownerId, isPro: found.isPro, kind: 'live' })
+    const found = await news(this.#options.database, this.#boardId, from)
+    return found ? this.#counted(found) : this.read(from, 'follow')
+  }
+
+  /** Counts the document's memory for the account that owns the workspace now. */
+  #counted<Found extends News>(found: Found): Found {
+    const { ownerId: account, isPro } = found
+    this.#options.memory.count(this.#document, { account, isPro, kind: 'live' })
     return found
   }
 
