@@ -65,14 +65,25 @@ test('[X66] 300 sockets are written to less often, their editor pays, and no ack
 
 test('[X66] boards with many sockets have that share together, and take turns', async () => {
   const crowds = [await crowd(200), await crowd(200)]
-  for (let n = 1; n <= 10; n++) {
+  let broadcasts = 0
+  let longestMs = 0
+  for (const { writer, document } of crowds)
+    writer.socket.on('message', (data: Buffer) => {
+      // The frame of the second connection: the writer's own edits are not sent to it.
+      if (!data.includes('viewer')) return
+      broadcasts += 1
+      longestMs = Math.max(longestMs, Number(document.flushDelay))
+    })
+  const beganAt = performance.now()
+  for (let n = 1; performance.now() - beganAt < 1000; n++) {
     for (const { edit } of crowds) edit(n)
-    await until(() => crowds.every(({ shown }) => shown() === n), 'both are shown')
+    await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  const windows = crowds.map(({ document }) => Number(document.flushDelay))
+  const lastedMs = performance.now() - beganAt
+  // Each board alone would broadcast every 8 ms.
   const ownMs = (200 * 0.012) / 0.3
-  expect(Math.min(...windows)).toBeGreaterThanOrEqual(ownMs)
-  expect(Math.max(...windows)).toBeGreaterThan(1.5 * ownMs)
-  expect(Math.max(...windows)).toBeLessThanOrEqual(100)
+  expect(broadcasts).toBeGreaterThan(10)
+  expect(broadcasts).toBeLessThanOrEqual((1.25 * lastedMs) / ownMs)
+  expect(longestMs).toBeLessThanOrEqual(100)
   await everybodyGone(service)
 })

@@ -114,7 +114,8 @@ test('[WK42] a value that an editor sets again is no change of the card; the nex
   const { boardId, cards, editor } = await coldBoard()
   const [card] = cards as [Shown]
   const recordsOf = async () => [
-    ...(await here.admin`select id from events where board_id = ${boardId}`),
+    // Deliveries take events out; what counts them only grows.
+    ...(await here.admin`select last_value from events_id_seq`),
     ...(await here.admin`select op, hash, updated_at from card_index where board_id = ${boardId} order by card_id`),
   ]
   const before = await recordsOf()

@@ -15,8 +15,8 @@ const filledMegabytes = 1.7
 const cardsOfFilled = 10_000
 /** Corkboard drops a document that nobody has open after a minute. */
 const unloadWithinMs = 180_000
-/** Quiet sockets get a keep-alive in this time. */
-const idleSeconds = 20
+/** Each quiet socket gets two keep-alives in this time: one every 15 s. */
+const idleSeconds = 30
 
 interface Figures {
   socketBytes: number
