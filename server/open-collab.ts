@@ -25,6 +25,7 @@ import { closeCodes } from '../core/errors.ts'
 import { encodeState } from '../collab/updates/encode-state.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
 import type { Basis } from './basis.ts'
+import { Pace } from '../platform/work/pace.ts'
 
 export type Collab = ReturnType<typeof openCollab>
 
@@ -46,6 +47,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     compact: (boardIds) => compactor.want(boardIds),
     ready: () => queue.wake(),
   })
+  const pace = new Pace()
   const queue = new CommitQueue({
     commit: (call, way) => database.commit(call, way),
     freeCardCap: config.freeCardCap,
@@ -54,6 +56,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     quota,
     clock,
     log,
+    pace,
     ...(options.editDeadlineMs ? { editDeadlineMs: options.editDeadlineMs } : {}),
     ...(options.writeDeadlineMs ? { writeDeadlineMs: options.writeDeadlineMs } : {}),
     ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
@@ -85,7 +88,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     people: new PeopleCounts({ database, log }),
   })
   const gateway: Gateway = new Gateway({
-    ...{ database, tokens, documents, documentBytes, quota, nodes, pool, clock, log, lists },
+    ...{ database, tokens, documents, documentBytes, quota, nodes, pace, pool, clock, log, lists },
     past: new PastSockets({
       ...{ tokens, log, bounds: { ...defaultBounds, ...bounds } },
       past: { admit: async (account, boardId) => admitToPast(live, account, boardId) },

@@ -17,6 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FairQueue } from '../../platform/work/fair-queue.ts'
 import { inTurns } from '../../platform/work/loop-turn.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
+import { ordinaryMs, type Pace } from '../../platform/work/pace.ts'
 import { commitLanes } from '../../sql/database.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { Assembler, type LargeCommit } from './assemble.ts'
@@ -26,7 +27,7 @@ import { encodeCall, type CommitAnswer, type Quotas } from './commit-call.ts'
 import type { QueuedEdit } from './edit-backlog.ts'
 import { Gathering } from './gather.ts'
 import type { BatchItem } from './items.ts'
-import { DocumentsFull, shuttingDown, tooLate } from './refusal.ts'
+import { DocumentsFull, shuttingDown, tooLate, tooOften } from './refusal.ts'
 import { repeatCall, type RepeatOptions } from './repeat-call.ts'
 import { settle, settleFault, type SettleOptions } from './settle.ts'
 import type { PairRequest, WriteRequest, Written } from './write-request.ts'
@@ -41,6 +42,8 @@ export interface CommitQueueOptions extends Quotas, SettleOptions, Pick<RepeatOp
   /** An answer of the database that takes longer counts as lost. */
   answerTimeoutMs?: number
   maxCommitBytes?: number
+  /** The time of the main thread that accounts have for changes of documents. */
+  pace: Pace
   onStalled(boardId: string): void
   /** Called after each commit. */
   onCommit?(commit: CommitFigures): void
@@ -144,6 +147,8 @@ export class CommitQueue {
     resultOf: (written: Written[]) => Result,
   ): Promise<Result> {
     const operation = currentOperation()?.onBoard()
+    const costMs = boardIds.reduce((sum, id) => sum + (this.#queues.get(id)?.document?.transactionMs ?? 0), 0)
+    if (costMs > ordinaryMs) await this.#paced(request.account, costMs)
     const write = (): Promise<Result> => {
       if (this.#stopped) return Promise.reject(shuttingDown())
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -163,6 +168,12 @@ export class CommitQueue {
         return write()
       throw error
     }
+  }
+
+  /** Waits while the account has used up its time. */
+  async #paced(account: string, costMs: number): Promise<void> {
+    const { pace, writeDeadlineMs } = this.#options
+    if (!(await pace.turn(account, costMs, writeDeadlineMs))) throw tooOften()
   }
 
   /** Writes the index rows of cards that edits changed. Resolves when that has been tried. */

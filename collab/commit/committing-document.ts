@@ -19,6 +19,8 @@ export interface CommittedWrite {
 export interface CommittingDocument {
   /** Whether only its stored bytes are shown. Then nothing can be built on it, and it has nothing to index. */
   readonly isStored: boolean
+  /** What each transaction takes of the main thread because the document has many clients, in milliseconds. */
+  readonly transactionMs: number
   /** The log position up to which it contains all updates. */
   readonly appliedSeq: number
   /** Whether it contains all known commits; otherwise it is catching up. */

@@ -74,6 +74,14 @@ export function tooLate(): ServiceError {
   )
 }
 
+/** Nothing was written. */
+export function tooOften(): ServiceError {
+  return new ServiceError(
+    'storage_unavailable',
+    'Each change of this board takes long, because very many editors have worked on it. Try again in a few seconds, with fewer requests at the same time.',
+  )
+}
+
 export function shuttingDown(): ServiceError {
   return new ServiceError('session_unavailable', 'The service is shutting down. Try again shortly.')
 }

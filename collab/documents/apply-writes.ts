@@ -22,22 +22,20 @@ export function* applyWrites(
   writes: CommittedWrite[],
   failed: (error: unknown) => void,
 ): Iterable<number> {
-  for (const { updates, ...indexed } of writes) {
-    for (const part of partsOf(updates)) {
-      // Editors' structs may wait for these updates. Then more than the written cards may change.
-      const isAwaited = document.store.pendingStructs !== null
-      const origin: LogOrigin = {
-        source: 'local',
-        skipStoreHooks: false,
-        fromLog: true,
-        indexed: isAwaited ? nothingIndexed : indexed,
-      }
-      Y.transact(document, () => applyAll(document, part, origin, failed), origin, false)
-      const sizeBytes = bytesOf(part)
-      // Send each large part alone. Before a joint broadcast they would be merged, which takes 20 ms per megabyte.
-      if (sizeBytes >= partBytes) document.flush()
-      yield sizeBytes
+  for (const { updates, cards, groups } of partsOf(writes)) {
+    // Editors' structs may wait for these updates. Then more than the written cards may change.
+    const isAwaited = document.store.pendingStructs !== null
+    const origin: LogOrigin = {
+      source: 'local',
+      skipStoreHooks: false,
+      fromLog: true,
+      indexed: isAwaited ? nothingIndexed : { cards, groups },
     }
+    Y.transact(document, () => applyAll(document, updates, origin, failed), origin, false)
+    const sizeBytes = bytesOf(updates)
+    // Send each large part alone. Before a joint broadcast they would be merged, which takes 20 ms per megabyte.
+    if (sizeBytes >= partBytes) document.flush()
+    yield sizeBytes
   }
 }
 
@@ -56,12 +54,43 @@ function applyAll(
   }
 }
 
-function* partsOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
+interface Part {
+  updates: Uint8Array[]
+  cards: Set<string>
+  groups: Set<string>
+  cost: number
+}
+
+/**
+ * Divides large writes, and joins small ones: each transaction costs in proportion to the clients of the document, and as
+ * much as three small writes. The index rows of all writes are in the commit.
+ */
+function* partsOf(writes: CommittedWrite[]): Iterable<Part> {
+  let part: Part | null = null
+  for (const { updates: all, cards, groups } of writes) {
+    for (const updates of piecesOf(all)) {
+      const cost = costOf(updates)
+      if (part && part.cost + cost > partBytes) {
+        yield part
+        part = null
+      }
+      part ??= { updates: [], cards: new Set(), groups: new Set(), cost: 0 }
+      part.updates.push(...updates)
+      part.cost += cost
+      for (const card of cards) part.cards.add(card)
+      for (const group of groups) part.groups.add(group)
+    }
+  }
+  if (part) yield part
+}
+
+/** Divides a write. */
+function* piecesOf(updates: Uint8Array[]): Iterable<Uint8Array[]> {
   let from = 0
   for (let to = 1; to <= updates.length; to++) {
-    const part = updates.slice(from, to)
-    if (to < updates.length && costOf(part) < partBytes) continue
-    yield part
+    const piece = updates.slice(from, to)
+    if (to < updates.length && costOf(piece) < partBytes) continue
+    yield piece
     from = to
   }
 }

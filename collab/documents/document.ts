@@ -51,6 +51,9 @@ const [reachWithinMs, caughtUpWithinMs] = [5000, 10_000]
  */
 const takeOverMs = 3000
 
+/** The cost of a transaction for each client of the document. Measured: 0.27 µs with 5,000 clients, 0.6 with 45,000. */
+const clientMs = 0.0006
+
 /** How often a log is read for clients that join. Beyond it the document is built: the board is written often. */
 const maxStoredReads = 3
 
@@ -158,6 +161,11 @@ export class BoardDocument implements CommittingDocument {
   get leftOverMs(): number | null {
     this.#unindexed.indexed(this.queue.head?.indexedSeq ?? 0)
     return this.#unindexed.leftOverMs
+  }
+
+  /** Yjs copies the state vector for each transaction, and goes through the copies. */
+  get transactionMs(): number {
+    return this.document.store.clients.size * clientMs
   }
 
   get isGone(): boolean {

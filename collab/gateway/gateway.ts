@@ -11,6 +11,7 @@ import { WebSocketServer, type ServerOptions } from 'ws'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { Pace } from '../../platform/work/pace.ts'
 import { payerOf } from '../../platform/work/payers.ts'
 import { QueryBatch } from '../../platform/work/query-batch.ts'
 import type { WorkerPool } from '../../platform/work/worker-pool.ts'
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   lists: ListView
   clock: Clock
   nodes: Nodes
+  /** The time of the main thread that accounts have for changes of documents. */
+  pace: Pace
   /** Sends awareness to the other nodes. */
   others: RelayOptions
   pool: WorkerPool

@@ -6,7 +6,7 @@
  * messages) goes through those hooks.
  *
  * A turn's time is short and shared by the boards. An unfinished update continues in the next turn. The frames of an
- * account that has used up its time wait (pace.ts).
+ * account that has used up its time wait (platform/work/pace.ts).
  *
  * An update that builds on missing edits waits without an acknowledgement. This happens when an editor reconnects and
  * keeps writing: it sends its new edits first, and its earlier ones as the answer to the service's SyncStep1.
@@ -14,6 +14,7 @@
 import type { Connection } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import { mark } from '../../platform/work/loop-watchdog.ts'
+import { ordinaryMs, type Pace } from '../../platform/work/pace.ts'
 import { hasCome, type Applied, type Missing } from './apply.ts'
 import type { TurnOrigin } from '../documents/origin.ts'
 import { closeConnection, type EditorContext } from './connection.ts'
@@ -21,7 +22,6 @@ import type { BoardDocument } from '../documents/document.ts'
 import type { Refused } from '../updates/admit.ts'
 import { stepsPerTurn, type Meter } from '../updates/meter.ts'
 import { ownBytes } from '../updates/own-bytes.ts'
-import { Pace } from './pace.ts'
 import type { EditorSocket } from './socket.ts'
 
 export interface UpdateFrame {
@@ -48,6 +48,7 @@ export interface InboxOptions {
     update: Uint8Array,
     options: { account: string; origin: TurnOrigin; sizeBytes: number; meter: Meter },
   ): Applied
+  pace: Pace
   /** A transaction failed. Some of its edits may be in memory but not on their way to the log. */
   broken(board: BoardDocument, error: unknown): void
   /** Bytes of waiting updates, for each board; and of one account, or all sessions and guests of an owner. */
@@ -82,10 +83,6 @@ interface Turn {
  * ms and parts of 5,000 structs, and 310 ms with 4 ms and parts of 1,500.
  */
 const turnMs = 4
-/**
- * Only an update that takes longer than this counts against its account's time. An ordinary update takes a tenth of it.
- */
-const ordinaryMs = 2
 /** Costs are counted in steps, not measured: on a busy machine even an ordinary update takes longer. */
 const stepsPerMs = 5000
 /** Above this many bytes of its queued frames, an account's sockets wait for each frame. */
@@ -98,7 +95,7 @@ export class Inbox {
   readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; retry: () => void }>()
   /** Bytes of waiting frames, by the account that pays. */
   readonly #waitingBytes = new Map<string, number>()
-  readonly #pace = new Pace()
+  readonly #pace: Pace
   /** Bytes of queued frames, by account, and of all. */
   readonly #queuedBytes = new Map<string, number>()
   #allQueuedBytes = 0
@@ -108,6 +105,7 @@ export class Inbox {
 
   constructor(options: InboxOptions) {
     this.#options = options
+    this.#pace = options.pace
   }
 
   get queuedBytes(): number {
@@ -216,6 +214,9 @@ export class Inbox {
       return { ...turn, applied: [], left: [], waiting: [] }
     }
     if (turn.waiting !== earlier) this.#keep(board, turn.waiting)
+    const { transactionMs } = board
+    for (const account of transactionMs > ordinaryMs ? origin.actors : [])
+      this.#pace.spend(account, transactionMs / origin.actors.length)
     return turn
   }
 
@@ -231,7 +232,9 @@ export class Inbox {
       return
     }
     const { account, tokenId } = connection.context
-    if (performance.now() > turn.until || this.#pace.restMs(account) > 0) {
+    // A transaction may have taken the turn's time before it could begin.
+    const isOver = turn.origin.frames > 0 && performance.now() > turn.until
+    if (isOver || this.#pace.restMs(account) > 0) {
       turn.left.push(frame)
       return
     }

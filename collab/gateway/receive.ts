@@ -6,6 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { Connection, Extension } from '@hocuspocus/server'
 import { closeCodes } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { Pace } from '../../platform/work/pace.ts'
 import { task, TaskExceeded, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { holdsUpdate } from '../updates/admit.ts'
 import { applyUpdate } from './apply.ts'
@@ -27,6 +28,7 @@ export interface ReceiverOptions {
   documents: Documents
   sockets: OpenSockets
   bounds: GatewayBounds
+  pace: Pace
   pool: WorkerPool
   log: Logger
 }
@@ -42,11 +44,12 @@ export class Receiver {
 
   constructor(options: ReceiverOptions) {
     this.#options = options
-    const { documents, sockets, bounds, log } = options
+    const { documents, sockets, bounds, pace, log } = options
     const inbox = new Inbox({
       apply: (board, update, how) => applyUpdate(board, update, { ...how, bounds, log }),
       maxPendingBytes: bounds.maxPendingBytes,
       maxAccountPendingBytes: bounds.maxAccountPendingBytes,
+      pace,
       broken(board, error) {
         log.error(
           { err: error, boardId: board.boardId },

@@ -1,7 +1,7 @@
 /** What sessions may use, and that nobody gets past a limit by minting. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { Pace } from '../../collab/gateway/pace.ts'
+import { Pace } from '../../platform/work/pace.ts'
 import { RatesByOwner } from '../../collab/gateway/rates.ts'
 import { limits } from '../../core/limits.ts'
 import { FairQueue } from '../../platform/work/fair-queue.ts'

@@ -425,6 +425,29 @@ describe('costly updates', () => {
     expect(await writing.untilClosed(30_000)).toBe(1009)
   })
 
+  test('[X125] who edits a board of very many clients pays for them, and who writes cards there', async () => {
+    const boardId = await newBoard()
+    const clients = 40_000
+    const making = await enterBoard(boardId)
+    making.update(ofManyClients(clients))
+    await until(() => making.acknowledgements.length === 1, 'it is saved', 30_000)
+    const source = new Y.Doc()
+    source.on('update', (update: Uint8Array) => making.update(update))
+    const edits = 60
+    const beganAt = performance.now()
+    for (let n = 1; n <= edits; n++) {
+      source.getMap('junk').set('n', n)
+      await until(() => making.acknowledgements.length === 1 + n, 'it is saved', 30_000)
+    }
+    // At 0.5 µs for each client: the account has 125 ms at once, and then a quarter of the time.
+    expect(performance.now() - beganAt).toBeGreaterThan((edits * clients * 0.0005 - 125) / 0.25)
+    const wroteAt = performance.now()
+    const writes = 20
+    for (let n = 0; n < writes; n++)
+      expect((await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: n, y: 0 })).status).toBe(201)
+    expect(performance.now() - wroteAt).toBeGreaterThan((writes * clients * 0.0005) / 0.25)
+  }, 90_000)
+
   test('[X58] deleting a formatted text of many pieces is linear', () => {
     /** A text of single characters by two clients in turn, which Yjs can't join, after a formatting mark. */
     const pieces = (count: number): Uint8Array[] => [

@@ -40,3 +40,17 @@ test('[X103] an edit of a quiet board is broadcast and committed in its turn, an
   }
   await until(() => viewer.document.getMap('cards').size === 5, 'all are shown')
 })
+
+test('[X124] a turn that begins late applies an update all the same', async () => {
+  const boardId: string = (await user.api.post('/boards', { name: 'Late' })).body.board.id
+  const editor = await openEditor(service.url, { boardId, token: user.token })
+  // As on a slow machine: Yjs copies the state vector before it gives a transaction to its caller.
+  service.live.documents.find(boardId)!.document.on('beforeTransaction', () => {
+    const until = performance.now() + 6
+    while (performance.now() < until);
+  })
+  for (let n = 1; n <= 3; n++) {
+    editor.addCard(`card ${n}`)
+    await editor.saved()
+  }
+})

@@ -204,12 +204,26 @@ export function formattedCard(count: number, id = 'hostile-formats', fields = ['
 }
 
 /** One key of a map that many clients set concurrently. */
-export function rivalSets(count: number): Uint8Array {
+export const rivalSets = (count: number): Uint8Array => setsOf(count, () => 'k')
+
+/** Many clients, each with a key of its own. */
+export const manyClients = (count: number): Uint8Array => setsOf(count, String)
+
+function setsOf(count: number, keyOf: (n: number) => string): Uint8Array {
   const clients = Array.from({ length: count }, (_, n): [number, Y.Item[]] => [
     n + 10,
-    [item(n + 10, 0, new Y.ContentAny([n]), { parent: 'hostile', key: 'k' })],
+    [item(n + 10, 0, new Y.ContentAny([n]), { parent: 'hostile', key: keyOf(n) })],
   ])
   return handMade(clients)
+}
+
+/** Edits of one editor, one after the other. */
+export function edited(count: number): Uint8Array[] {
+  const document = new Y.Doc()
+  const updates: Uint8Array[] = []
+  document.on('update', (update: Uint8Array) => updates.push(update))
+  for (let n = 0; n < count; n++) document.getMap('hostile').set('n', n)
+  return updates
 }
 
 /** A state vector with this number of clients. */

@@ -10,7 +10,9 @@ import {
   cardsAndDeletion,
   deleteBomb,
   deletesOfStrangers,
+  edited,
   emptyMaps,
+  manyClients,
   manySiblings,
   nested,
   richCard,
@@ -98,6 +100,29 @@ export const yjsAttacks: Attack[] = [
   update('yjs-rivals', 'one key that 40,000 clients set', (attempt) => [
     rivalSets(attempt.size(40_000, 10_000)),
   ]),
+  {
+    name: 'yjs-clients',
+    point: 3,
+    sends: '300 small edits and 100 cards, on a board with 45,000 clients',
+    expects: [...taken, '201'],
+    leavesData: true,
+    async prepare(attempt) {
+      const socket = await attempt.enter()
+      await attempt.updates(socket, [manyClients(attempt.size(45_000, 10_000))])
+      const edits = edited(attempt.size(300, 50))
+      return async () => {
+        const before = socket.acknowledgements.length
+        for (const edit of edits) {
+          socket.update(edit)
+          await delay(20)
+        }
+        await attempt.times(attempt.size(100, 20), () =>
+          attempt.send('POST', `/boards/${attempt.boardId}/cards`, JSON.stringify({ kind: 'note' })),
+        )
+        await attempt.acknowledged(socket, before + edits.length)
+      }
+    },
+  },
   deletion('yjs-delete-all', '12 bytes that delete 30,000 cards', (attempt) =>
     cardsAndDeletion(attempt.size(30_000, 5000)),
   ),
