@@ -153,6 +153,7 @@ export class Inbox {
     this.#flushing = null
     const until = performance.now() + turnMs
     for (const [board, frames] of [...this.#boards]) {
+      if (this.#isResting(frames)) continue // a transaction that applies nothing has its cost, too
       this.#boards.delete(board)
       const { applied, left } = this.#run(board, frames, until)
       if (left.length > 0) this.#boards.set(board, [...(this.#boards.get(board) ?? []), ...left])
@@ -162,6 +163,14 @@ export class Inbox {
       if (performance.now() > until) break
     }
     if (this.#boards.size > 0) this.#schedule()
+  }
+
+  /** Whether none of the frames may be applied yet. */
+  #isResting(frames: readonly QueuedFrame[]): boolean {
+    return (
+      frames.length > 0 &&
+      frames.every(({ connection: { context } }) => this.#pace.restMs(context.account) > 0)
+    )
   }
 
   /** Schedules the next flush: at the end of this turn, or when the first account that rests may continue. */

@@ -448,6 +448,30 @@ describe('costly updates', () => {
     expect(performance.now() - wroteAt).toBeGreaterThan((writes * clients * 0.0005) / 0.25)
   }, 90_000)
 
+  test('[X126] a board takes no turn while its editors wait for their time', async () => {
+    const boardId = await newBoard()
+    const making = await enterBoard(boardId)
+    making.update(ofManyClients(40_000))
+    await until(() => making.acknowledgements.length === 1, 'it is saved', 30_000)
+    const stranger = await service.user()
+    const other: string = (await stranger.api.post('/boards', { name: 'Other' })).body.board.id
+    const typing = await openEditor(service.url, { boardId: other, token: stranger.token })
+    let turns = 0
+    service.live.documents.find(boardId)!.document.on('beforeTransaction', () => void (turns += 1))
+    const source = new Y.Doc()
+    source.on('update', (update: Uint8Array) => making.update(update))
+    const edits = 200
+    const beganAt = performance.now()
+    for (let n = 1; n <= edits; n++) {
+      source.getMap('junk').set('n', n)
+      typing.addCard(`card ${n}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    await typing.saved()
+    // At 0.5 µs for each client: 20 ms a turn, of which the account has 125 ms at once, and then a quarter of the time.
+    expect(turns).toBeLessThan((125 + 0.25 * (performance.now() - beganAt)) / 20 + 2)
+  }, 90_000)
+
   test('[X58] deleting a formatted text of many pieces is linear', () => {
     /** A text of single characters by two clients in turn, which Yjs can't join, after a formatting mark. */
     const pieces = (count: number): Uint8Array[] => [
