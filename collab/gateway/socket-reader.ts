@@ -103,7 +103,9 @@ export class SocketReader {
     const tooSlow = () => {
       for (const { document } of this.#state.connections.values()) documents.find(document.name)?.missed()
     }
-    this.#socket = new EditorSocket(webSocket, stream, bounds, { acknowledge: receiver.acknowledge, tooSlow })
+    const closing = () => this.#state.holds.forEach((hold) => hold.closing())
+    const { acknowledge } = receiver
+    this.#socket = new EditorSocket(webSocket, stream, bounds, { acknowledge, closing, tooSlow })
     this.#state = sockets.add({ socket: this.#socket, address, asOf, findSession })
     this.#state.keepAlive = (now) => this.#keepAlive(now)
     const context = { state: this.#state } as never

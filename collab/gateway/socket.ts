@@ -74,20 +74,27 @@ export class EditorSocket implements Canvas, Reader {
   /** The code with which the service closed the socket first; null when it did not. */
   closedWith: number | null = null
   readonly #tooSlow: (socket: EditorSocket) => void
+  readonly #closing: () => void
   readonly #acknowledgements = new Map<string, Uint8Array>()
 
   constructor(
     socket: ws.WebSocket,
     stream: Duplex,
     bounds: SocketBounds,
-    /** `tooSlow` is called when a socket is closed because it reads too slowly. */
-    { acknowledge, tooSlow }: { acknowledge: Acknowledge; tooSlow(socket: EditorSocket): void },
+    handlers: {
+      acknowledge: Acknowledge
+      /** Called when the service begins to close the socket. */
+      closing(): void
+      /** Called when the socket is closed because it reads too slowly. */
+      tooSlow(socket: EditorSocket): void
+    },
   ) {
     this.#socket = socket
     this.#stream = stream
     this.#bounds = bounds
-    this.#acknowledge = acknowledge
-    this.#tooSlow = tooSlow
+    this.#acknowledge = handlers.acknowledge
+    this.#closing = () => handlers.closing()
+    this.#tooSlow = handlers.tooSlow
   }
 
   /** Sent bytes that the client has not read, as far as this process still holds them. */
@@ -179,11 +186,17 @@ export class EditorSocket implements Canvas, Reader {
   }
 
   close(code?: number, reason?: string): void {
-    this.#closingSince ||= Date.now()
+    this.#beginClosing()
     this.closedWith ??= code ?? null
     this.#held = null
     this.#flush()
     this.#socket.close(code, reason)
+  }
+
+  #beginClosing(): void {
+    if (this.#closingSince > 0) return
+    this.#closingSince = Date.now()
+    this.#closing()
   }
 
   /** Ends the socket without waiting for the client's close frame. */
@@ -260,6 +273,7 @@ export class EditorSocket implements Canvas, Reader {
   }
 
   closeAsSlow(): void {
+    this.#beginClosing()
     this.#held = null
     this.#outgoing = []
     this.#outgoingBytes = 0

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { closeCodes } from '../../core/errors.ts'
+import { showHere } from '../../collab/documents/show.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { enter } from '../support/raw-client.ts'
 import { nodesOfFile } from '../support/test-file.ts'
@@ -40,3 +42,17 @@ for (const [where, node] of [
     healthy.leave()
     await until(() => node.gateway.counts().sockets === 0, 'it has left')
   }, 60_000)
+
+test('[X127] a canvas that the service closes makes `live` false from that moment until its socket is gone', async () => {
+  const boardId: string = (await user.api.post('/boards', { name: 'Closing' })).body.board.id
+  const closing = await enter(here.url, { boardId, token: user.token })
+  const { _socket: stream } = closing.socket as unknown as { _socket: Socket }
+  stream.pause() // it does not answer the close frame
+  const { documents, nodes } = here.live
+  here.gateway.closeBoard(boardId, closeCodes.tryLater)
+  expect(await showHere({ documents, open: nodes.open }, boardId, 0)).toBe('unread')
+  stream.resume()
+  await closing.untilClosed()
+  await until(() => here.gateway.counts().sockets === 0, 'its socket is gone')
+  expect(await showHere({ documents, open: nodes.open }, boardId, 0)).toBe('shown')
+})

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FileRun } from './file-round.ts'
 
-const rounds = Number(process.env['CRASH_ROUNDS'] ?? 5)
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 3)
 let run: FileRun
 
 beforeAll(async () => {

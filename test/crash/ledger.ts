@@ -129,5 +129,5 @@ export function matches(state: CardState | null, card: FoundCard | null): boolea
   return (state.x ?? card.x) === card.x && (state.y ?? card.y) === card.y && state.body === card.body
 }
 
-const show = (state: CardState | null): string =>
+export const show = (state: CardState | null): string =>
   state ? `at ${state.x}, ${state.y} with ${JSON.stringify(state.body)}` : 'absent'

@@ -1,7 +1,7 @@
 /** Holds each `live: true` against what the open canvases had received when it was answered. */
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import type { EditorLoad } from './editor-load.ts'
-import { matches, type Entry } from './ledger.ts'
+import { matches, show, type Entry } from './ledger.ts'
 
 /** What a balancer and this process need to hand a frame on that had been sent before the answer. */
 const handedOnWithinMs = 100
@@ -33,7 +33,10 @@ export class LiveWatch {
         this.held += 1
         const card = editor.cardAt(cardId)
         if (!since.some(({ state }) => matches(state, card)))
-          this.faults.push(`live was true, but the canvas of ${editor.name} did not have card ${cardId}`)
+          this.faults.push(
+            `live was true, but on the canvas of ${editor.name} card ${cardId} is ${show(card)}; ` +
+              `it should be ${since.map(({ state }) => show(state)).join(' or ')}; ${open.length} canvases are open`,
+          )
       }
     })()
   }
