@@ -39,6 +39,9 @@ test('[WC14] what was typed offline outlasts the trash: it is sent when the boar
   const { page } = await openAs(first, user, board.id)
   await edit(page, 'Tour', 'Sail ')
   await saved(page)
+  // The store asks the service for the account first.
+  const stores = 'indexedDB.databases().then((all) => all.map(({ name }) => name).join())'
+  await eventually(() => page.evaluate<string>(stores)).toContain(`corkboard:${board.id}`)
   await first.stop()
   await eventually(() => state(page).textContent()).toContain('Offline')
   await page.keyboard.type('at noon')
