@@ -3,15 +3,15 @@ import { median } from '../compare.ts'
 import type { BroadcastJob } from '../load/jobs.ts'
 import { describeCosts, describeModel, type Costs } from './capacity-model.ts'
 import { commitLimit, countCommits } from './commit-limit.ts'
-import { settledMemory } from './memory.ts'
+import { settledMemory, usedBytes } from './memory.ts'
 
 /** One account may have 500 on a board. */
 const sockets = 400
 const warmUpBoards = 20
 /** Boards on which editors send at the same moment. */
 const busyBoards = 50
-/** A quiet socket gets a ping in this time. */
-const idleSeconds = 15
+/** Each quiet socket gets two keep-alives in this time. */
+const idleSeconds = 30
 
 /** What each part of the work costs a node, and how many nodes a number of editors needs. Prints no ratios. */
 export const capacity: Measure = {
@@ -91,11 +91,12 @@ async function measure(bench: Bench): Promise<Costs> {
 /** @returns what each held editor costs the node, which is idle, beside what the node uses without them */
 async function hold(bench: Bench, node: Corkboard, boards: string[], editorsPerBoard: number) {
   const nodeMs = await idleMsPerSecond(bench, node)
-  const nodeBytes = (await settledMemory(node)).rss
+  const before = await settledMemory(node)
   await bench.load.run('hold', { server: node.editors, boards, editorsPerBoard })
-  const bytes = ((await settledMemory(node)).rss - nodeBytes) / sockets
+  // What a process has freed before it does not give back: its size says little about few sockets.
+  const bytes = (usedBytes(await settledMemory(node)) - usedBytes(before)) / sockets
   const ms = Math.max(0, ((await idleMsPerSecond(bench, node)) - nodeMs) / sockets)
-  return { nodeMs, nodeBytes, bytes, ms }
+  return { nodeMs, nodeBytes: before.rss, bytes, ms }
 }
 
 /** One editor: each edit is a commit. Many editors: a commit has edits of many. Two equations give the two costs. */

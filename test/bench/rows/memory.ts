@@ -73,6 +73,9 @@ async function growthPerEditor(
   }
 }
 
+/** What a server uses: its heap and its buffers. */
+export const usedBytes = ({ heapUsed, external }: MemoryBytes): number => heapUsed + external
+
 /** Collects garbage until the size of the process is stable. */
 export async function settledMemory(server: EditorServer): Promise<MemoryBytes> {
   let last = await server.memory()

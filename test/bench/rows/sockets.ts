@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Bench, EditorServer, Measure, MemoryBytes, Row } from '../bench.ts'
+import type { Bench, EditorServer, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 import { cpuOf, settled } from './cpu.ts'
-import { settledMemory } from './memory.ts'
+import { settledMemory, usedBytes } from './memory.ts'
 
 const sockets = 2000
 const boards = 20
@@ -99,7 +99,7 @@ async function figures(
     await settled(server)
     const held = await settledMemory(server)
     const idleCpu = await cpuOf(server, () => delay(idleSeconds * 1000))
-    const socketBytes = (bytesOf(held) - bytesOf(before)) / sockets
+    const socketBytes = (usedBytes(held) - usedBytes(before)) / sockets
 
     await hold(own, 1)
     await settled(server)
@@ -108,24 +108,24 @@ async function figures(
     for (const board of filled) await fill(bench, server, board)
     await settled(server)
     const full = await settledMemory(server)
-    const filledBytes = (bytesOf(full) - bytesOf(opened)) / filledBoards - socketBytes
+    const filledBytes = (usedBytes(full) - usedBytes(opened)) / filledBoards - socketBytes
     const shown = async () => {
       await bench.load.run('release', null)
       const deadline = performance.now() + unloadWithinMs
       let closed = full
-      while (bytesOf(full) - bytesOf(closed) < (filledBoards * filledBytes) / 2) {
+      while (usedBytes(full) - usedBytes(closed) < (filledBoards * filledBytes) / 2) {
         if (performance.now() > deadline) throw new Error('the boards do not leave memory')
         await delay(5000)
         closed = await settledMemory(server)
       }
       await hold(filled, 1)
       await settled(server)
-      return (bytesOf(await settledMemory(server)) - bytesOf(closed)) / filledBoards - socketBytes
+      return (usedBytes(await settledMemory(server)) - usedBytes(closed)) / filledBoards - socketBytes
     }
     return {
       socketBytes,
       idleMs: (idleCpu - startCpu) / idleSeconds,
-      boardBytes: (bytesOf(opened) - bytesOf(held)) / emptyBoards - socketBytes,
+      boardBytes: (usedBytes(opened) - usedBytes(held)) / emptyBoards - socketBytes,
       filledBytes,
       shownBytes: isStored ? await shown() : filledBytes,
     }
@@ -134,8 +134,6 @@ async function figures(
     await server.stop()
   }
 }
-
-const bytesOf = ({ heapUsed, external }: MemoryBytes) => heapUsed + external
 
 function fill(bench: Bench, server: EditorServer, board: string): Promise<null> {
   return bench.load.run('fill', {
