@@ -248,20 +248,19 @@ export class CommitQueue {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
+      if (this.#lanes === 1) await this.#gathering.wait()
       this.#calledAgain = false
       mark('assembling a commit')
       const { batch, large } = this.#assembler.next(this.#options.clock.now())
       for (const one of large) this.#commitAside(one)
       if (batch.length === 0) break
-      const frames = this.#gathering.take()
-      const isAlone = this.#lanes === 1
-      if ((await this.#commit(batch, false)) && isAlone) await this.#gathering.wait(frames)
+      this.#gathering.assembled()
+      await this.#commit(batch, false)
     }
     this.#wakeForRetries()
   }
 
-  /** Commits a batch. @returns whether the commit succeeded */
-  async #commit(batch: BatchItem[], aside: boolean): Promise<boolean> {
+  async #commit(batch: BatchItem[], aside: boolean): Promise<void> {
     this.#inFlight.add(batch)
     for (const { queue } of batch) queue.leave()
     const startedAt = performance.now()
@@ -276,14 +275,13 @@ export class CommitQueue {
       this.#back(batch)
       this.#options.onCommit?.({ ...took(), outcome: 'failed', ackLagMs: null })
       settleFault(batch, error, this.#options)
-      return false
+      return
     }
     this.#back(batch)
-    if (!answer) return false
+    if (!answer) return
     const figures = took()
     const ackLagMs = settle(batch, answer, this.#active, this.#options)
     this.#options.onCommit?.({ ...figures, outcome: 'committed', ackLagMs })
-    return true
   }
 
   #back(batch: BatchItem[]): void {

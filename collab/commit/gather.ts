@@ -1,7 +1,16 @@
-/** Counts editors' frames, and delays the next commit while more frames are expected. */
+/**
+ * Delays a commit while more frames of editors are expected.
+ *
+ * Editors whose edits were acknowledged together send their next edits at almost the same time. So when commits have many
+ * frames, the next one waits for most of as many, up to two milliseconds. This cuts the number of commits, and of writes
+ * to every socket, to a third for the same edits.
+ */
 export class Gathering {
   /** Frames since the last commit was assembled. */
   #arrived = 0
+  /** Frames of the last commit, or half of those that were usual before, when they were more. */
+  #usual = 0
+  #assembledAt = -Infinity
   /** Frames that the next commit waits for. */
   #company = 0
   #gathered: (() => void) | null = null
@@ -11,25 +20,18 @@ export class Gathering {
     if (this.#arrived >= this.#company) this.#gathered?.()
   }
 
-  /** Called when a commit is assembled. @returns the frames in it */
-  take(): number {
-    const frames = this.#arrived
+  /** Called when a commit is assembled. */
+  assembled(): void {
+    this.#usual = Math.max(this.#arrived, this.#usual / 2)
     this.#arrived = 0
-    return frames
+    this.#assembledAt = performance.now()
   }
 
-  /**
-   * Waits before the next commit for more frames.
-   *
-   * Editors whose edits were acknowledged together send their next edits at almost the same time. When there are many,
-   * the next commit waits for most of them, up to two milliseconds. This cuts the number of commits, and of writes to
-   * every socket, to a third for the same edits.
-   *
-   * @param frames the number of frames in the last commit
-   */
-  async wait(frames: number): Promise<void> {
-    this.#company = Math.floor(frames * 0.8)
-    if (frames < gatherFrom || this.#arrived >= this.#company) return
+  /** Waits before the next commit for more frames. */
+  async wait(): Promise<void> {
+    if (this.#usual < gatherFrom || performance.now() - this.#assembledAt > usualMs) return
+    this.#company = Math.floor(this.#usual * 0.8)
+    if (this.#arrived >= this.#company) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, gatherMs)
     this.#gathered = resolve
@@ -39,6 +41,8 @@ export class Gathering {
   }
 }
 
-/** A commit with at least `gatherFrom` frames makes the next one wait up to `gatherMs` for more. */
+/** Commits with at least `gatherFrom` frames make the next one wait up to `gatherMs` for more. */
 const gatherFrom = 8
 const gatherMs = 2
+/** What was usual before a longer rest says nothing. */
+const usualMs = 500

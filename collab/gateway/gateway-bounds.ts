@@ -63,6 +63,7 @@ export const defaultBounds: GatewayBounds = {
   maxStateBytes: 16 * 1024,
   maxBoardStateBytes: 4 * 1024 * 1024,
   awarenessTickMs: 50,
+  crowdSockets: 50,
   renewWithinMs: 30_000,
   awarenessRate: { perSecond: 2000, burst: 2000 },
   queryRate: { perSecond: 50, burst: 200 },

@@ -27,6 +27,8 @@ export interface PresenceBounds {
   maxBoardStateBytes: number
   /** Time between two awareness frames of a board. After a quiet time the next frame leaves at once. */
   awarenessTickMs: number
+  /** From so many sockets on, the board's frames leave half as often. */
+  crowdSockets: number
   /**
    * A state that its client has not renewed for this long is removed, as in y-protocols. The provider renews its state
    * every 15 s.
@@ -316,8 +318,13 @@ export class Presence {
       this.#read(room, connection, payload)
     }
     const sentMs = this.#send(room)
-    room.nextAt = performance.now() + Math.max(this.#bounds.awarenessTickMs, sentMs / broadcastShare)
+    room.nextAt = performance.now() + Math.max(this.#tickMs(room), sentMs / broadcastShare)
     this.#schedule(room)
+  }
+
+  #tickMs({ document }: Room): number {
+    const { awarenessTickMs, crowdSockets } = this.#bounds
+    return document && document.connections.size >= crowdSockets ? 2 * awarenessTickMs : awarenessTickMs
   }
 
   /** Sends the changes to the other nodes, and forgets them. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import * as decoding from 'lib0/decoding'
 import { openEditor, until } from '../support/editor.ts'
@@ -7,6 +8,7 @@ import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 const { service, user } = await serviceOfFile({
   bounds: {
     awarenessTickMs: 400,
+    crowdSockets: 4,
     awarenessRate: { perSecond: 5, burst: 20 },
     maxBoardStateBytes: 40_000,
     renewWithinMs: 2000,
@@ -70,6 +72,25 @@ test('[X70] the states of a tick go out as one frame, of each client the newest;
     ]),
   ])
   expect(framesOf(one).at(0)?.has(2)).toBe(true) // what it says itself is no news to it
+})
+
+test('[X128] a board with many sockets gets its frames half as often', async () => {
+  const boardId = await newBoard()
+  const frames = async (): Promise<number> => {
+    const watcher = await enter(service.url, { boardId, token: user.token })
+    const mover = await enter(service.url, { boardId, token: user.token })
+    for (let n = 1; n <= 40; n++) {
+      mover.send(awarenessFrame(boardId, [entry(1, (clock += 1), { at: clock })]))
+      await delay(100)
+    }
+    return framesOf(watcher).length
+  }
+  let clock = 0
+  const few = await frames()
+  for (let n = 1; n <= 2; n++) await enter(service.url, { boardId, token: user.token })
+  const many = await frames()
+  expect(many).toBeLessThanOrEqual(7) // 4 s in steps of 0.8 s, one at once
+  expect(few).toBeGreaterThan(many)
 })
 
 test('[AW18] who joins, or asks, gets all states in one frame', async () => {

@@ -24,6 +24,7 @@ async function restartable() {
   return { testDatabase, first: await start(), start }
 }
 
+const stores = 'indexedDB.databases().then((all) => all.map(({ name }) => name).join())'
 const row = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true })
 const edit = async (page: Page, title: string, text: string) => {
   await card(page, title).dblclick()
@@ -40,7 +41,6 @@ test('[WC14] what was typed offline outlasts the trash: it is sent when the boar
   await edit(page, 'Tour', 'Sail ')
   await saved(page)
   // The store asks the service for the account first.
-  const stores = 'indexedDB.databases().then((all) => all.map(({ name }) => name).join())'
   await eventually(() => page.evaluate<string>(stores)).toContain(`corkboard:${board.id}`)
   await first.stop()
   await eventually(() => state(page).textContent()).toContain('Offline')
@@ -67,6 +67,31 @@ test('[WC14] what was typed offline outlasts the trash: it is sent when the boar
     'the service has what was typed offline',
   )
 }, 90_000)
+
+test('[WC19] a board that was opened while the service did not answer is kept on the device as soon as it does', async () => {
+  const { first } = await restartable()
+  const user = await first.user({ name: 'Ada' })
+  const [other, board] = [await makeBoard(user, { name: 'Other' }), await makeBoard(user, { name: 'Plan' })]
+  await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: 'Tour', body: '' })
+  const { page } = await openAs(first, user, other.id)
+  let isAway = true
+  let refusals = 0
+  await page.route('**/api/v1/me', (route) => {
+    if (!isAway) return route.continue()
+    refusals += 1
+    return refusals % 2 === 0 ? route.fulfill({ status: 503 }) : route.abort()
+  })
+  await row(page, 'Plan').click()
+  await edit(page, 'Tour', 'Sail ')
+  await saved(page)
+  await eventually(() => refusals).toBeGreaterThan(2)
+  expect(await page.evaluate<string>(stores)).not.toContain(board.id)
+  isAway = false
+  await eventually(() => page.evaluate<string>(stores)).toContain(`corkboard:${board.id}`)
+  await first.stop()
+  await page.keyboard.type('at noon')
+  await eventually(() => state(page).textContent()).toBe('Offline, kept on this device')
+}, 60_000)
 
 test('[WC15] another board is not opened over unsaved changes without a question, nor by Back', async () => {
   const { first } = await restartable()

@@ -10,6 +10,8 @@ const sockets = 400
 const warmUpBoards = 20
 /** Boards on which editors send at the same moment. */
 const busyBoards = 50
+/** Edits a second of each of them that hardly share commits. */
+const slowlyPerSecond = 4
 /** Each quiet socket gets two keep-alives in this time. */
 const idleSeconds = 30
 
@@ -99,7 +101,10 @@ async function hold(bench: Bench, node: Corkboard, boards: string[], editorsPerB
   return { nodeMs, nodeBytes: before.rss, bytes, ms }
 }
 
-/** One editor: each edit is a commit. Many editors: a commit has edits of many. Two equations give the two costs. */
+/**
+ * The same boards, slowly and as fast as they can: the more edits, the more of them share a commit. Two equations give the
+ * costs of an edit and of a commit. An editor who works alone pays more for both, because the process rests in between.
+ */
 async function costsOfWriting(bench: Bench, node: Corkboard, databaseUrl: string) {
   const idle = await idleMsPerSecond(bench, node)
   const edit = async (boards: number, perSecond: number | null) => {
@@ -108,8 +113,9 @@ async function costsOfWriting(bench: Bench, node: Corkboard, databaseUrl: string
     return { sent, seconds, ms: cpuMs / sent, commits: ((await countCommits(databaseUrl)) - before) / sent }
   }
   const alone = await edit(1, 25)
+  const few = await edit(busyBoards, slowlyPerSecond)
   const many = await edit(busyBoards, null)
-  const commitMs = (alone.ms - many.ms) / (alone.commits - many.commits)
+  const commitMs = (few.ms - many.ms) / (few.commits - many.commits)
   const cursors = await spend(bench, node, { boards: busyBoards, what: 'cursors', perSecond: 20 }, idle)
   return {
     aloneMs: alone.ms,
