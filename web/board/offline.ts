@@ -3,9 +3,6 @@
  * its own: who signs in next does not see them. The sign-out clears them all, by `Clear-Site-Data`.
  */
 import type { BoardOptions } from '../../client/editor/index.ts'
-import { backoffMs, wait } from '../../client/wait.ts'
-import { Refused } from '../service/api.ts'
-import { SignedOut } from '../service/token.ts'
 
 /**
  * @param readAccount tells whose boards these are. Until then nothing is kept
@@ -21,7 +18,7 @@ export const keptFor =
     let isCleared = false
     let ended = () => {}
     const opening = (async () => {
-      const account = await answered(readAccount, () => isWanted)
+      const account = await readAccount()
       const { IndexeddbPersistence, clearDocument, storeState } = await import('y-indexeddb')
       const own = `${name}:${account}`
       if (!isWanted) {
@@ -53,16 +50,3 @@ export const keptFor =
       clearData: async () => end((await isGone(name)) ? 'clearData' : 'destroy'),
     }
   }
-
-/** Asks until the service answers, or nobody wants the answer: it may be away just now. @throws Refused, SignedOut */
-async function answered<T>(ask: () => Promise<T>, isWanted: () => boolean): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask()
-    } catch (error) {
-      const isFinal = error instanceof SignedOut || (error instanceof Refused && error.status < 500)
-      if (isFinal || !isWanted()) throw error
-    }
-    await wait(backoffMs(attempt))
-  }
-}

@@ -1,5 +1,6 @@
 /** Requests to the API. */
-import { accessToken, forgetToken } from './token.ts'
+import { backoffMs, wait } from '../../client/wait.ts'
+import { accessToken, forgetToken, SignedOut } from './token.ts'
 
 const root = '/api/v1'
 
@@ -47,10 +48,17 @@ export const read = async <T>(path: string): Promise<T> => (await (await request
 export const readWorkspaces = async (): Promise<Workspace[]> =>
   (await read<{ workspaces: Workspace[] }>('/workspaces?limit=500')).workspaces
 
-/** The id of the account that is signed in. */
+/** The id of the account that is signed in. Asks again while the service does not answer. @throws Refused, SignedOut */
 export async function readAccountId(): Promise<string> {
-  const { user_id } = await read<{ user_id: string }>('/me')
-  return user_id
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { user_id } = await read<{ user_id: string }>('/me')
+      return user_id
+    } catch (error) {
+      if (error instanceof SignedOut || (error instanceof Refused && error.status < 500)) throw error
+      await wait(backoffMs(attempt))
+    }
+  }
 }
 
 /** @returns the body of the answer */

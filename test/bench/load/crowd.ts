@@ -3,14 +3,24 @@ import { CursorStream } from './cursor-stream.ts'
 import { openEditors } from './editor.ts'
 import type { CrowdJob } from './jobs.ts'
 
+const quietMs = 1000
+
 export async function crowd(job: CrowdJob): Promise<{ sent: number; delivered: number }> {
   const editors = await openEditors(job.server, [job.board], job.people)
   const streams = editors.map(() => new CursorStream())
   let [sent, delivered] = [0, 0]
   const everyMs = 1000 / job.perSecond
-  const endMs = performance.now() + job.seconds * 1000
+  let heardMs = performance.now()
+  for (const editor of editors)
+    editor.onAwareness = () => {
+      delivered += 1
+      heardMs = performance.now()
+    }
   try {
-    for (const editor of editors) editor.onAwareness = () => (delivered += 1)
+    // Who sends keep-alives is known to the others already. That they appear is no keep-alive, and is not measured.
+    if (!job.moves) editors.forEach((editor, n) => editor.sendAwareness(streams[n]!.renew().states))
+    while (!job.moves && performance.now() - heardMs < quietMs) await delay(100)
+    const endMs = performance.now() + job.seconds * 1000
     await Promise.all(
       editors.map(async (editor, n) => {
         // The cursors of a crowd don't move at the same moment.
