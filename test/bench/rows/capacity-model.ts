@@ -29,8 +29,8 @@ export interface Costs {
 /** A node works on one core. Half of it is left for bursts, joins and requests. */
 const usableMsPerSecond = 500
 const usableBytes = 1.5e9
-/** The cursors of a board go out in at most one frame every 50 ms. */
-const cursorFramesPerSecond = 20
+/** The cursors of a board go out in at most one frame every 50 ms, or 100 ms from 50 canvases on. */
+const mostCursorFrames = (canvases: number): number => (canvases < 50 ? 20 : 10)
 
 export interface Need {
   cpuMsPerSecond: number
@@ -46,7 +46,7 @@ export function nodesFor(costs: Costs, model: Model): Need {
   const edits = working * model.editsPerSecond
   const cursors = working * model.cursorsPerSecond
   const others = editorsPerBoard - 1
-  const cursorFrames = Math.min(cursorFramesPerSecond, cursors / boards)
+  const cursorFrames = Math.min(mostCursorFrames(editorsPerBoard), cursors / boards)
   const cpuMsPerSecond =
     editors * costs.socketMs +
     boards * costs.boardMs +

@@ -10,8 +10,6 @@ const sockets = 400
 const warmUpBoards = 20
 /** Boards on which editors send at the same moment. */
 const busyBoards = 50
-/** Edits a second of each of them that hardly share commits. */
-const slowlyPerSecond = 4
 /** Each quiet socket gets two keep-alives in this time. */
 const idleSeconds = 30
 
@@ -102,8 +100,8 @@ async function hold(bench: Bench, node: Corkboard, boards: string[], editorsPerB
 }
 
 /**
- * The same boards, slowly and as fast as they can: the more edits, the more of them share a commit. Two equations give the
- * costs of an edit and of a commit. An editor who works alone pays more for both, because the process rests in between.
+ * One editor and many, each as fast as they can: alone each edit is a commit, together many share one. Two equations give
+ * the costs of an edit and of a commit. At a slow rate both cost more, because the process rests in between.
  */
 async function costsOfWriting(bench: Bench, node: Corkboard, databaseUrl: string) {
   const idle = await idleMsPerSecond(bench, node)
@@ -113,9 +111,9 @@ async function costsOfWriting(bench: Bench, node: Corkboard, databaseUrl: string
     return { sent, seconds, ms: cpuMs / sent, commits: ((await countCommits(databaseUrl)) - before) / sent }
   }
   const alone = await edit(1, 25)
-  const few = await edit(busyBoards, slowlyPerSecond)
+  const one = await edit(1, null)
   const many = await edit(busyBoards, null)
-  const commitMs = (few.ms - many.ms) / (few.commits - many.commits)
+  const commitMs = (one.ms - many.ms) / (one.commits - many.commits)
   const cursors = await spend(bench, node, { boards: busyBoards, what: 'cursors', perSecond: 20 }, idle)
   return {
     aloneMs: alone.ms,
