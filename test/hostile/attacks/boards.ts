@@ -36,11 +36,18 @@ const again = (
 const layouts = ['justified', 'masonry', 'grid', 'row', 'column']
 
 export const boardAttacks: Attack[] = [
-  again('arrange', '20 layouts of a board of 8,000 cards', 20, 4, async (attempt) => {
-    await manyCards(attempt, attempt.size(8000, 2000))
-    return (n) =>
-      attempt.send('POST', `/boards/${attempt.boardId}/arrange`, JSON.stringify({ layout: layouts[n % 5] }))
-  }),
+  again(
+    'arrange',
+    '20 layouts of a board of 8,000 cards',
+    20,
+    4,
+    async (attempt) => {
+      await manyCards(attempt, attempt.size(8000, 2000))
+      return (n) =>
+        attempt.send('POST', `/boards/${attempt.boardId}/arrange`, JSON.stringify({ layout: layouts[n % 5] }))
+    },
+    { short: true },
+  ),
   again('free-space', '40 cards without a place on a board of 8,000', 40, 8, async (attempt) => {
     await manyCards(attempt, 8000)
     return () =>

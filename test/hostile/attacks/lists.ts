@@ -155,6 +155,7 @@ export const listAttacks: Attack[] = [
     sends:
       '10 sockets with 100 live lists each, which resume from six days ago and are never read, and 300 events',
     expects: ['200', 'open'],
+    short: true,
     async prepare(attempt) {
       await rename(attempt, attempt.size(300, 100))
       const clients = await Promise.all(

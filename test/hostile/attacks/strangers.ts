@@ -48,7 +48,7 @@ function u64(value: number): Buffer {
   return bytes
 }
 
-const unfinishedFrames = (name: string, sends: string, path: string): Attack => ({
+const unfinishedFrames = (name: string, sends: string, path: string, more: Partial<Attack> = {}): Attack => ({
   name,
   point: 11,
   sends,
@@ -70,6 +70,7 @@ const unfinishedFrames = (name: string, sends: string, path: string): Attack => 
         }),
       )
   },
+  ...more,
 })
 
 /** Each socket asks again and again, as a client that comes back with a little of a large board. */
@@ -124,6 +125,7 @@ export const strangerAttacks: Attack[] = [
     'unfinished-frames',
     '80 sockets that do not authenticate, each with 8 MB of a frame that does not end',
     '/collab',
+    { short: true },
   ),
   unfinishedFrames('past-strangers', 'the same 80 sockets, at a past moment', '/collab?as_of=1'),
   {
