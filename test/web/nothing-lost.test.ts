@@ -7,7 +7,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { freePort } from '../support/free-port.ts'
 import { testDataDir } from '../support/instance.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestUser } from '../support/service.ts'
 import { card, eventually, openAs, saved, state } from './app.ts'
 
 /** A service that can be stopped and started at its address. */
@@ -24,6 +24,13 @@ async function restartable() {
   return { testDatabase, first: await start(), start }
 }
 
+/** A board with one card, whose text is empty. */
+async function boardWithTour(user: TestUser, name: string) {
+  const board = await makeBoard(user, { name })
+  await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: 'Tour', body: '' })
+  return board
+}
+
 const stores = 'indexedDB.databases().then((all) => all.map(({ name }) => name).join())'
 const row = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true })
 const edit = async (page: Page, title: string, text: string) => {
@@ -35,8 +42,7 @@ const edit = async (page: Page, title: string, text: string) => {
 test('[WC14] what was typed offline outlasts the trash: it is sent when the board is restored', async () => {
   const { testDatabase, first, start } = await restartable()
   const user = await first.user({ name: 'Ada' })
-  const board = await makeBoard(user, { name: 'Plan' })
-  await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: 'Tour', body: '' })
+  const board = await boardWithTour(user, 'Plan')
   const { page } = await openAs(first, user, board.id)
   await edit(page, 'Tour', 'Sail ')
   await saved(page)
@@ -71,8 +77,7 @@ test('[WC14] what was typed offline outlasts the trash: it is sent when the boar
 test('[WC19] a board that was opened while the service did not answer is kept on the device as soon as it does', async () => {
   const { first } = await restartable()
   const user = await first.user({ name: 'Ada' })
-  const [other, board] = [await makeBoard(user, { name: 'Other' }), await makeBoard(user, { name: 'Plan' })]
-  await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: 'Tour', body: '' })
+  const [other, board] = [await makeBoard(user, { name: 'Other' }), await boardWithTour(user, 'Plan')]
   const { page } = await openAs(first, user, other.id)
   let isAway = true
   let refusals = 0
@@ -96,8 +101,7 @@ test('[WC19] a board that was opened while the service did not answer is kept on
 test('[WC15] another board is not opened over unsaved changes without a question, nor by Back', async () => {
   const { first } = await restartable()
   const user = await first.user({ name: 'Ada' })
-  const [one, two] = [await makeBoard(user, { name: 'One' }), await makeBoard(user, { name: 'Two' })]
-  await user.api.post(`/boards/${one.id}/cards`, { kind: 'note', title: 'Tour', body: '' })
+  const [one, two] = [await boardWithTour(user, 'One'), await makeBoard(user, { name: 'Two' })]
   const { page } = await openAs(first, user, two.id)
   // A browser that keeps nothing.
   await page.addInitScript('Object.defineProperty(globalThis, "indexedDB", { value: undefined })')
@@ -131,8 +135,7 @@ test('[WC15] another board is not opened over unsaved changes without a question
 test('[WC16] Ctrl+Z in a field beside the board is the undo of that field; a part that can’t be loaded fails alone', async () => {
   const { first } = await restartable()
   const user = await first.user({ name: 'Ada' })
-  const board = await makeBoard(user, { name: 'Plan' })
-  await user.api.post(`/boards/${board.id}/cards`, { kind: 'note', title: 'Tour', body: '' })
+  const board = await boardWithTour(user, 'Plan')
   const { page } = await openAs(first, user, board.id)
   await edit(page, 'Tour', 'Sail')
   await page.keyboard.press('Escape')

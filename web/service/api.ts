@@ -48,7 +48,10 @@ export const read = async <T>(path: string): Promise<T> => (await (await request
 export const readWorkspaces = async (): Promise<Workspace[]> =>
   (await read<{ workspaces: Workspace[] }>('/workspaces?limit=500')).workspaces
 
-/** The id of the account that is signed in. Asks again while the service does not answer. @throws Refused, SignedOut */
+/**
+ * The id of the account that is signed in. Asks again while the service does not answer, also for the token, which the
+ * client library asks for once. @throws Refused, SignedOut
+ */
 export async function readAccountId(): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
