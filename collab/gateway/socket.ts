@@ -75,8 +75,7 @@ export class EditorSocket implements Canvas, Reader {
   closedWith: number | null = null
   readonly #tooSlow: (socket: EditorSocket) => void
   readonly #closing: () => void
-  /** Frames by address, which are sent again and again. Null as long as nothing was acknowledged. */
-  #acknowledgements: Map<string, Uint8Array> | null = null
+  readonly #acknowledgements = new Map<string, Uint8Array>()
 
   constructor(
     socket: ws.WebSocket,
@@ -170,8 +169,8 @@ export class EditorSocket implements Canvas, Reader {
 
   /** Acknowledges an update, once its board's edits are committed up to `mark`. */
   acknowledge(address: string, edits: EditBacklog, mark: number): void {
-    this.#acknowledgements ??= new Map()
-    const frame = this.#acknowledgements.getOrInsertComputed(address, acknowledgementFrame)
+    let frame = this.#acknowledgements.get(address)
+    if (!frame) this.#acknowledgements.set(address, (frame = acknowledgementFrame(address)))
     this.#hold(address, { frame, edits, mark, times: 1 })
   }
 
@@ -208,7 +207,7 @@ export class EditorSocket implements Canvas, Reader {
   /** Drops the held frames of a board that is no longer open on this socket. */
   forget(address: string): void {
     this.#held?.delete(address)
-    this.#acknowledgements?.delete(address)
+    this.#acknowledgements.delete(address)
   }
 
   /** Sends the held frames whose edits are committed by now. */
