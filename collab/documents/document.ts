@@ -462,9 +462,15 @@ export class BoardDocument implements CommittingDocument {
     this.#reached(seq)
   }
 
-  /** Called with the board's positions in the database. Indexes what its node has not indexed in time. */
-  compared(seq: number, indexedSeq: number): void {
+  /**
+   * Called with the board's positions in the database, and the bytes of its snapshot and log there. Indexes what its node
+   * has not indexed in time.
+   */
+  compared(seq: number, indexedSeq: number, bytes: number): void {
     this.noticed(seq)
+    // Another node may have merged the log.
+    if (seq === this.appliedSeq && this.queue.edits.count === 0 && bytes < this.#sizeBytes)
+      this.measured(bytes)
     if (this.isStored) {
       if (indexedSeq < seq) void this.built()
       return

@@ -43,6 +43,7 @@ export async function showHere(
   if (board.appliedSeq < seq) await caughtUpBy(board, deadline)
   if (board.appliedSeq < seq) return 'behind'
   board.document.flush()
+  await written()
   const staleMs = () => Math.max(behindMs(board), open.closingMs(boardId))
   for (let ms = staleMs(); ms > 0; ms = staleMs()) {
     // A canvas that has been behind for long does not delay each new write.
@@ -51,6 +52,9 @@ export async function showHere(
   }
   return missedOrShown(board, seq)
 }
+
+/** Sockets write at the end of the tick. Without the wait, the answer would be written first. */
+const written = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
 
 async function caughtUpBy(board: BoardDocument, deadline: number): Promise<void> {
   const { promise: timedOut, resolve } = Promise.withResolvers<void>()

@@ -106,13 +106,13 @@ export class Following {
     const boards = documents.all().filter((board) => board.editors > 0 || board.outstanding)
     if (boards.length === 0) return
     const rows = await database.callAsSystem(
-      (sql) => sql<{ board_id: string; seq: number; indexed_seq: number }[]>`
-        select board_id, seq, indexed_seq
+      (sql) => sql<{ board_id: string; seq: number; indexed_seq: number; bytes: number }[]>`
+        select board_id, seq, indexed_seq, coalesce(length(snapshot), 0) + log_bytes as bytes
         from board_documents
         where board_id = any (${boards.map((board) => board.boardId)}::uuid[])`,
       'follow',
     )
-    for (const row of rows) documents.find(row.board_id)?.compared(row.seq, row.indexed_seq)
+    for (const row of rows) documents.find(row.board_id)?.compared(row.seq, row.indexed_seq, row.bytes)
   }
 }
 

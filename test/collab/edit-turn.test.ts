@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { openEditor, until } from '../support/editor.ts'
 import { everybodyGone, gatedServiceOfFile } from '../support/test-file.ts'
@@ -39,6 +40,26 @@ test('[X103] an edit of a quiet board is broadcast and committed in its turn, an
     timers.mockRestore()
   }
   await until(() => viewer.document.getMap('cards').size === 5, 'all are shown')
+})
+
+/** The first byte of a WebSocket frame. */
+const binaryFrame = '\x82'
+
+test('[X129] a write of the API is written to the sockets of its board before its answer is', async () => {
+  const boardId: string = (await user.api.post('/boards', { name: 'Shown' })).body.board.id
+  const viewer = await openEditor(service.url, { boardId, token: user.token })
+  const writes = vi.spyOn(Socket.prototype, 'write')
+  for (let n = 1; n <= 5; n++) {
+    writes.mockClear()
+    const answer = await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: n, y: 0 })
+    const { id } = answer.body.cards[0]
+    await until(() => viewer.cards.has(id), 'it is shown')
+    const written = writes.mock.calls.map(([bytes]) => Buffer.from(bytes as Uint8Array).toString('latin1'))
+    const shown = written.findIndex((text) => text.startsWith(binaryFrame) && text.includes(id))
+    const answered = written.findIndex((text) => text.startsWith('HTTP/1.1 201'))
+    expect([shown, answered]).not.toContain(-1)
+    expect(shown).toBeLessThan(answered)
+  }
 })
 
 test('[X124] a turn that begins late applies an update all the same', async () => {

@@ -17,7 +17,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   const server = postgres(inject('adminUrl'), { max: 1, onnotice: () => undefined })
   // PostgreSQL clones a template for only one session at a time.
   await server`select pg_advisory_lock(1)`
-  await server.unsafe(`create database ${name} template ${templateName} owner corkboard`)
+  await server.unsafe(`create database ${name} template ${templateName} strategy file_copy owner corkboard`)
   await server`select pg_advisory_unlock(1)`
   const admin = postgres(withDatabase(inject('adminUrl'), name), {
     max: 4,
