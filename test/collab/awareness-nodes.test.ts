@@ -10,6 +10,8 @@ import type { TestService, TestUser } from '../support/service.ts'
 import { everybodyGone, nodesOfFile } from '../support/test-file.ts'
 
 const { here, there, user } = await nodesOfFile()
+/** For a test that reads the messages on the channel of NOTIFY. */
+const overNotify = await nodesOfFile({ config: { redisUrl: null } })
 const channel = 'corkboard_nodes'
 
 afterEach(async () => {
@@ -17,8 +19,8 @@ afterEach(async () => {
   await everybodyGone(there)
 })
 
-const newBoard = async (): Promise<string> =>
-  (await user.api.post('/boards', { name: 'Cursors' })).body.board.id
+const newBoard = async (owner = user): Promise<string> =>
+  (await owner.api.post('/boards', { name: 'Cursors' })).body.board.id
 
 const open = (service: TestService, boardId: string, who: TestUser = user) =>
   openEditor(service.url, { boardId, token: who.token })
@@ -26,9 +28,9 @@ const seenBy = (watcher: Editor, sender: Editor) =>
   watcher.provider.awareness!.getStates().get(sender.document.clientID)
 
 /** Waits until both nodes know that the board is open on both. */
-const known = (boardId: string) =>
+const known = (boardId: string, { admin } = here) =>
   until(
-    async () => (await here.admin`select from open_boards where board_id = ${boardId}`).length === 2,
+    async () => (await admin`select from open_boards where board_id = ${boardId}`).length === 2,
     'both nodes have the board open',
   )
 
@@ -77,7 +79,10 @@ test('[AW10, AW11] editors on two nodes see each other, stamped; who leaves, lea
 })
 
 test('[AW12] one message for each tick, and none about a board that no other node has open', async () => {
-  const [boardId, alone] = [await newBoard(), await newBoard()]
+  const { here, there, user } = overNotify
+  const open = (service: TestService, boardId: string) =>
+    openEditor(service.url, { boardId, token: user.token })
+  const [boardId, alone] = [await newBoard(user), await newBoard(user)]
   const messages: string[] = []
   const listener = await here.admin.listen(channel, (text) => messages.push(text))
   const about = (board: string) =>
@@ -88,7 +93,7 @@ test('[AW12] one message for each tick, and none about a board that no other nod
   const ben = await open(here, boardId)
   const watcher = await open(there, boardId)
   const lone = await open(here, alone)
-  await known(boardId)
+  await known(boardId, here)
   await until(() => here.gateway.counts().states === 4, 'all are there')
   messages.length = 0
   const startedAt = performance.now()
@@ -106,6 +111,7 @@ test('[AW12] one message for each tick, and none about a board that no other nod
   expect(sent).toBeLessThanOrEqual(Math.ceil(ticks) + 1)
   expect(about(alone)).toEqual([])
   await listener.unlisten()
+  for (const node of [here, there]) await everybodyGone(node)
 })
 
 test('[AW13] the states of a node leave with it', async () => {

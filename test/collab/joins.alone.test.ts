@@ -10,7 +10,8 @@ import { authFrame, connect, enter, syncFrame, type RawClient } from '../support
 import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 import { measureTurns } from '../support/turn-meter.ts'
 
-const { service, user } = await serviceOfFile()
+// Other nodes would be in this process, too, and their memory.
+const { service, user } = await serviceOfFile({ nodes: 1 })
 const noState = Y.encodeStateVector(new Y.Doc())
 const { updates } = cardUpdates(6000, (n) => ({ title: `Card ${n}`, body: 'lorem ipsum '.repeat(42) }))
 const boardBytes = updates.reduce((sum, { byteLength }) => sum + byteLength, 0)

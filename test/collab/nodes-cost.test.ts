@@ -8,7 +8,8 @@ import { makeBoard } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
-const { here, there, user } = await nodesOfFile()
+// The test reads the messages on the channel of NOTIFY.
+const { here, there, user } = await nodesOfFile({ config: { redisUrl: null } })
 const { database } = here.live
 
 async function write(boardId: string, body: string): Promise<void> {
