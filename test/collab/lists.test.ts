@@ -170,7 +170,7 @@ test('[LL5] who comes back resumes after its last event, on another node, or is 
   await tells(again, 3)
   const ids = told(again).map(([, id]) => id)
   // Nodes tell of different boards in any order.
-  expect(ids.slice(0, 2).toSorted()).toEqual(missed.toSorted())
+  expect(new Set(ids.slice(0, 2))).toEqual(new Set(missed))
   expect(ids.slice(2)).toEqual([later])
   expect(told(again)).not.toContainEqual(['board.created', before])
   for (const id of ['mine', '1500000000000-1', '999999999999999-1']) {
