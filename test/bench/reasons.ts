@@ -5,6 +5,11 @@ const written =
 const shown =
   'the change is shown when its commit is on the disk, and the commit writes more than the one row of the bare insert. The relay commits nothing.'
 
+const elsewhere =
+  'the answer waits until the other node has shown the change: a message to it, a read of the log, and its answer.'
+const shared =
+  'nodes that exchange nothing, each with edits and as many observers of its own, cost 1.2 (two) and 1.35 (three) of one node on two cores: their processes slow each other, and each commits.'
+
 /** Why a row misses its target: one sentence each, from a profile. The bench adds it to the guide only while the row misses. */
 export const reasons: Record<string, string> = {
   'a rejoin with a state vector, 4 MB':
@@ -20,4 +25,8 @@ export const reasons: Record<string, string> = {
   '20 of 100 people edit at 10 edits/s: CPU of an edit':
     'at this rate a commit holds few edits, so each of them pays much of its fixed part.',
   '20 of 100 people edit at 10 edits/s: until acknowledged': durable,
+  'API write of a board open on another node, NOTIFY': elsewhere,
+  'API write of a board open on another node, Redis': elsewhere,
+  'server CPU for each delivered frame, 2 nodes, 600 observers': shared,
+  'server CPU for each delivered frame, 3 nodes, 600 observers': shared,
 }
