@@ -83,6 +83,11 @@ export class Relay<S extends Speaker> {
     this.#add(room, this.#unsent.delete(room) ? [...room.own(), ...own] : own)
   }
 
+  /** Sends what was not sent, when a heartbeat has told meanwhile that another node has the board open. */
+  sendUnsent(room: AwarenessRoom<S>): void {
+    if (this.#isWanted(room) && this.#unsent.delete(room)) this.#add(room, room.own())
+  }
+
   #isWanted(room: AwarenessRoom<S>): boolean {
     const isElsewhere = this.#options.isElsewhere(room.board)
     return isElsewhere || performance.now() - (this.#heardAt.get(room) ?? -Infinity) < heardMs

@@ -2,6 +2,7 @@
  * Takes the frames of one socket in order, at most a fixed number in each turn of the event loop. While a frame waits,
  * the socket is not read. So a client that sends too much slows down only itself.
  */
+import { WebSocket } from 'ws'
 import { mark } from '../../platform/work/loop-watchdog.ts'
 
 export interface IntakeOptions<Frame> {
@@ -9,9 +10,7 @@ export interface IntakeOptions<Frame> {
   waitMs(frame: Frame): number
   /** Handles a frame. Returns a promise when the next frame has to wait for it. */
   take(frame: Frame): Promise<unknown> | null
-  isOpen(): boolean
-  pause(): void
-  resume(): void
+  socket: Pick<WebSocket, 'readyState' | 'pause' | 'resume'>
 }
 
 const framesPerTurn = 64
@@ -48,7 +47,7 @@ export class Intake<Frame> {
   /** Stops taking frames and reading the socket. Each call needs its own call of `release`. */
   hold(): void {
     this.#holds += 1
-    this.#options.pause()
+    this.#options.socket.pause()
   }
 
   readonly release = (): void => {
@@ -66,11 +65,12 @@ export class Intake<Frame> {
   }
 
   #work(): void {
-    const { isOpen, waitMs, resume } = this.#options
+    const { socket, waitMs } = this.#options
     mark('frames of a socket')
     while (this.#waiting.length > 0 && !this.isHeld) {
-      const ms = isOpen() ? waitMs(this.#waiting[0] as Frame) : 0
-      if (!isOpen()) this.#waiting.length = 0
+      const isOpen = socket.readyState === WebSocket.OPEN
+      const ms = isOpen ? waitMs(this.#waiting[0] as Frame) : 0
+      if (!isOpen) this.#waiting.length = 0
       else if (ms > 0) this.rest(ms)
       else if (this.#mayTake()) this.#takeNext()
       else {
@@ -78,7 +78,7 @@ export class Intake<Frame> {
         setImmediate(this.release)
       }
     }
-    if (!this.isHeld) resume()
+    if (!this.isHeld) socket.resume()
   }
 
   #takeNext(): void {

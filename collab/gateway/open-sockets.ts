@@ -45,8 +45,8 @@ export interface SocketState {
   findSession: FindSession
   /** Established connections, by frame address. */
   connections: Map<string, Connection<EditorContext>>
-  /** Live lists, by frame address. */
-  lists: Map<string, OpenList>
+  /** Live lists, by frame address. Null before the first: an empty map takes 200 bytes. */
+  lists: Map<string, OpenList> | null
   /** Null when nobody has authenticated, and on sockets without `asOf`. */
   past: OpenPast | null
   /** The boards that are open on the socket, or about to be. They end when the socket is gone. */
@@ -98,7 +98,7 @@ export class OpenSockets {
       rates: this.rates.of(`address ${address}`),
       findSession,
       connections: new Map(),
-      lists: new Map(),
+      lists: null,
       past: null,
       holds: new Set(),
       attempts: 0,
@@ -151,7 +151,7 @@ export class OpenSockets {
     if (state.holder) this.#known.remove(state.holder)
     state.holder = null
     state.socket.gone()
-    for (const list of state.lists.values()) list.end()
+    for (const list of state.lists?.values() ?? []) list.end()
     state.past?.end()
     for (const hold of state.holds) hold.end()
     state.holds.clear()

@@ -43,7 +43,7 @@ export interface PresenceBounds {
  * A mere renewal contains nothing new, so it may wait this long to be sent with other changes. Providers renew their states
  * every 15 to 18 s, and forget those of others after 30 s. On its way through another node a renewal waits twice.
  */
-const renewalMs = 3000
+const renewalMs = 4000
 /** The largest share of main-thread time for sending one board's frames. */
 const broadcastShare = 0.1
 /** The cost of sending a frame to one socket: a write, and a copy of its bytes. Measured on Linux. */
@@ -201,12 +201,15 @@ export class Presence {
     this.#schedule(room)
   }
 
-  /** Removes the states that were not renewed in time, and rooms that nobody has opened again. */
+  /**
+   * Removes the states that were not renewed in time, and rooms that nobody has opened again. Sends what other nodes lack.
+   */
   sweep(): void {
     const oldest = Date.now() - this.#bounds.renewWithinMs
     for (const [board, room] of this.#rooms) {
       for (const [client, { renewedAt }] of room.awareness.states)
         if (renewedAt < oldest) room.awareness.remove(client)
+      this.#relay.sendUnsent(room.awareness)
       this.#schedule(room)
       if (!room.isOpen && room.closedAt < oldest) this.#rooms.delete(board)
     }

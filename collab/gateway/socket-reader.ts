@@ -116,9 +116,7 @@ export class SocketReader {
     this.#intake = new Intake<Frame | null>({
       take: (frame) => this.#takeWhole(frame),
       waitMs: (frame) => (frame ? waitMs(this.#state, frame) : 0),
-      isOpen: () => webSocket.readyState === WebSocket.OPEN,
-      pause: () => webSocket.pause(),
-      resume: () => webSocket.resume(),
+      socket: webSocket,
     })
   }
 
@@ -240,7 +238,7 @@ export class SocketReader {
     const { lists, sockets, seating } = this.#options
     const state = this.#state
     if (frame.type !== frameType.awareness) state.rates.queries.spend(1)
-    if (state.lists.has(frame.address)) this.#heard()
+    if (state.lists?.has(frame.address)) this.#heard()
     return lists.take({ sockets, seating }, state, frame)
   }
 
@@ -322,7 +320,7 @@ export class SocketReader {
     this.#socket.closeIfStalled(now)
     if (this.#incoming.hasQueued) this.#countQueued()
     // Hocuspocus would close a socket on which no board was ever open.
-    if (this.#state.lists.size > 0 || this.#state.past) clearInterval(this.#client.pingInterval)
+    if (this.#state.lists?.size || this.#state.past) clearInterval(this.#client.pingInterval)
     const quietMs = now - this.#heardAt
     const isWaiting = sockets.isStranger(this.#state) || this.#state.attempts > 0
     if (quietMs >= silentMs && !isWaiting) closeSocket(this.#state, closeCodes.silent)

@@ -75,7 +75,8 @@ export class EditorSocket implements Canvas, Reader {
   closedWith: number | null = null
   readonly #tooSlow: (socket: EditorSocket) => void
   readonly #closing: () => void
-  readonly #acknowledgements = new Map<string, Uint8Array>()
+  /** By address. Null before the first. */
+  #acknowledgements: Map<string, Uint8Array> | null = null
 
   constructor(
     socket: ws.WebSocket,
@@ -84,7 +85,7 @@ export class EditorSocket implements Canvas, Reader {
     handlers: {
       acknowledge: Acknowledge
       /** Called when the service begins to close the socket. */
-      closing(): void
+      closing: () => void
       /** Called when the socket is closed because it reads too slowly. */
       tooSlow(socket: EditorSocket): void
     },
@@ -93,7 +94,7 @@ export class EditorSocket implements Canvas, Reader {
     this.#stream = stream
     this.#bounds = bounds
     this.#acknowledge = handlers.acknowledge
-    this.#closing = () => handlers.closing()
+    this.#closing = handlers.closing
     this.#tooSlow = handlers.tooSlow
   }
 
@@ -169,8 +170,8 @@ export class EditorSocket implements Canvas, Reader {
 
   /** Acknowledges an update, once its board's edits are committed up to `mark`. */
   acknowledge(address: string, edits: EditBacklog, mark: number): void {
-    let frame = this.#acknowledgements.get(address)
-    if (!frame) this.#acknowledgements.set(address, (frame = acknowledgementFrame(address)))
+    const frames = (this.#acknowledgements ??= new Map())
+    const frame = frames.getOrInsertComputed(address, acknowledgementFrame)
     this.#hold(address, { frame, edits, mark, times: 1 })
   }
 
@@ -207,7 +208,7 @@ export class EditorSocket implements Canvas, Reader {
   /** Drops the held frames of a board that is no longer open on this socket. */
   forget(address: string): void {
     this.#held?.delete(address)
-    this.#acknowledgements.delete(address)
+    this.#acknowledgements?.delete(address)
   }
 
   /** Sends the held frames whose edits are committed by now. */

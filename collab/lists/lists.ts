@@ -49,7 +49,7 @@ export class Lists implements ListView {
   /** Handles a frame for a list. Returns a promise when the next frame of the socket has to wait for it. */
   take(gateway: ListHost, state: SocketState, frame: Frame): Promise<void> | null {
     const { type, step, address, payload } = frame
-    const list = state.lists.get(address) as List | undefined
+    const list = state.lists?.get(address) as List | undefined
     if (type === frameType.auth) return this.#authenticate(gateway, state, frame)
     if (!list || list.isOver) return null
     if (step === syncStep.missing || step === syncStep.update)
@@ -78,9 +78,10 @@ export class Lists implements ListView {
       if ((await this.#options.journal.begin(list, undefined)) === 'none')
         return sockets.refuse(state, address, refusals.board)
       if (list.isOver) return
-      const earlier = state.lists.get(address)
+      const earlier = state.lists?.get(address)
       earlier?.end()
-      const isTooMany = state.lists.size + state.connections.size >= this.#options.bounds.maxBoardsPerSocket
+      const isOpen = (state.lists?.size ?? 0) + state.connections.size
+      const isTooMany = isOpen >= this.#options.bounds.maxBoardsPerSocket
       if (
         isTooMany ||
         !sockets.known(state, list, sockets.rates.of(account, payer)) ||
@@ -100,12 +101,13 @@ export class Lists implements ListView {
 
   #add(state: SocketState, seating: Seating, list: List): void {
     this.#all.add(list)
-    state.lists.set(list.address, list)
+    const lists = (state.lists ??= new Map())
+    lists.set(list.address, list)
     list.end = () => {
       list.end = () => undefined
       list.stage = 'over'
       this.#all.delete(list)
-      if (state.lists.get(list.address) === list) state.lists.delete(list.address)
+      if (lists.get(list.address) === list) lists.delete(list.address)
       seating.leaveList(list)
       this.#options.journal.leave(list)
       this.#options.people.leave(list)

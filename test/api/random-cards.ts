@@ -4,6 +4,10 @@ import { cardFields, fileFields, kinds } from '../../core/card.ts'
 
 const words = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\u0000', ''))
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })
+/** Props may not have a key `__proto__`. */
+const propValue = fc
+  .jsonValue({ maxDepth: 2 })
+  .filter((value) => !JSON.stringify(value).includes('"__proto__":'))
 const key = fc.stringMatching(/^[a-z0-9]{8,20}\.(png|mp4|bin)$/)
 
 export interface RandomBoard {
@@ -49,7 +53,7 @@ const card = fc.record(
     z: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
     rotation: fc.double({ min: -720, max: 720, noNaN: true }),
     section_header: fc.boolean(),
-    props: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+    props: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), propValue, { maxKeys: 3 }),
     identifiers,
     group: maybe(fc.nat({ max: 3 })),
   },

@@ -140,7 +140,7 @@ test('[AW14, AW15] whatever happens to messages, the next states of the clients 
   )
 })
 
-test.each(['an answer', 'the next change'])(
+test.each(['an answer', 'the next change', 'the next sweep'])(
   '[AW17] what was said before the node knew of the other one is sent with %s, also when a heartbeat told it meanwhile',
   (knows) => {
     const [a, b] = [new Node('a'), new Node('b')]
@@ -161,7 +161,9 @@ test.each(['an answer', 'the next change'])(
     expect(sent).toEqual([])
     isElsewhere = true
     if (knows === 'an answer') relay.heard(a.room)
-    else says(2)
+    else if (knows === 'the next change') says(2)
+    else for (let sweep = 0; sweep < 2; sweep++) relay.sendUnsent(a.room)
+    expect(sent.length).toBe(1)
     for (const bytes of sent) b.hears({ from: 'a', bytes: bytes.subarray(1) })
     expect(b.shown[1]).toBe(1)
     relay.stop()

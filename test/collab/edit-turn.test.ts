@@ -1,5 +1,7 @@
 import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
+import { broadcastWindowMs } from '../../collab/documents/fan-out.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { everybodyGone, gatedServiceOfFile } from '../support/test-file.ts'
 
@@ -16,6 +18,7 @@ test('[X103] an edit of a quiet board is broadcast and committed in its turn, an
   const viewer = await openEditor(service.url, { boardId, token: user.token })
   const { document } = service.live.documents.find(boardId)!
   for (let n = 1; n <= 5; n++) {
+    await delay(2 * broadcastWindowMs) // until the board is quiet
     const steps: string[] = []
     const timers = vi.spyOn(globalThis, 'setTimeout')
     const { flush } = document

@@ -1,3 +1,4 @@
+import { WebSocket } from 'ws'
 import { afterEach, expect, test, vi } from 'vitest'
 import { Intake } from '../../collab/gateway/intake.ts'
 
@@ -13,9 +14,7 @@ function open() {
       taken.push(frame)
       return null
     },
-    isOpen: () => true,
-    pause: () => undefined,
-    resume: () => undefined,
+    socket: { readyState: WebSocket.OPEN, pause: () => undefined, resume: () => undefined },
   })
   return { intake, taken }
 }
