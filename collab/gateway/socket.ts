@@ -53,7 +53,8 @@ export class EditorSocket implements Canvas, Reader {
    * others. Null as long as none was ever held: most sockets only read, and an empty map takes 200 bytes.
    */
   #held: Map<string, Held[]> | null = null
-  #outgoing: Buffer[] = []
+  /** What is sent at the end of this tick. Most often one frame, which needs no array. */
+  #outgoing: Buffer | Buffer[] | null = null
   #outgoingBytes = 0
   #largest = 0
   /** Unread buffers that other sockets may send, too, with how many times each of them is unread here. Null for none. */
@@ -190,7 +191,7 @@ export class EditorSocket implements Canvas, Reader {
     this.#beginClosing()
     this.closedWith ??= code ?? null
     this.#held = null
-    this.#flush()
+    this.flush()
     this.#socket.close(code, reason)
   }
 
@@ -242,8 +243,11 @@ export class EditorSocket implements Canvas, Reader {
   #enqueue(bytes: Buffer): void {
     const { byteLength } = bytes
     if (byteLength >= sharedBytes) this.#holdLarge(bytes)
-    if (this.#outgoing.length === 0) flushSoon(this.#flush)
-    this.#outgoing.push(bytes)
+    if (this.#outgoing === null) {
+      this.#outgoing = bytes
+      flushSoon(this)
+    } else if (Array.isArray(this.#outgoing)) this.#outgoing.push(bytes)
+    else this.#outgoing = [this.#outgoing, bytes]
     this.#outgoingBytes += byteLength
     if (byteLength > this.#largest) this.#largest = byteLength
   }
@@ -276,7 +280,7 @@ export class EditorSocket implements Canvas, Reader {
   closeAsSlow(): void {
     this.#beginClosing()
     this.#held = null
-    this.#outgoing = []
+    this.#outgoing = null
     this.#outgoingBytes = 0
     this.#tooSlow(this)
     this.closedWith ??= closeCodes.tooSlow.code
@@ -323,35 +327,34 @@ export class EditorSocket implements Canvas, Reader {
     else this.#stream.write(part)
   }
 
-  readonly #flush = (): void => {
+  /** Writes what was sent in this tick. */
+  flush(): void {
     const outgoing = this.#outgoing
-    this.#outgoing = []
+    this.#outgoing = null
     this.#outgoingBytes = 0
-    if (outgoing.length === 0 || this.#socket.readyState !== ws.WebSocket.OPEN) return
-    const [first] = outgoing
-    if (outgoing.length === 1) this.#writeOut(first!)
-    else {
+    if (outgoing === null || this.#socket.readyState !== ws.WebSocket.OPEN) return
+    if (Array.isArray(outgoing)) {
       this.#stream.cork()
       for (const part of joined(outgoing)) this.#writeOut(part)
       this.#stream.uncork()
-    }
+    } else this.#writeOut(outgoing)
     if (this.#unread && (this.#isCounted || this.unreadBytes > countedBytes))
       this.#isCounted = this.#unread.wrote(this)
   }
 }
 
-let flushing: (() => void)[] = []
+let flushing: EditorSocket[] = []
 
-/** Calls all `flush` of this turn after one another. A tick for each of them costs about a microsecond more. */
-function flushSoon(flush: () => void): void {
+/** Flushes all sockets of this turn after one another. A tick for each of them costs about a microsecond more. */
+function flushSoon(socket: EditorSocket): void {
   if (flushing.length === 0) process.nextTick(flushAll)
-  flushing.push(flush)
+  flushing.push(socket)
 }
 
 function flushAll(): void {
   const all = flushing
   flushing = []
-  for (const flush of all) flush()
+  for (const socket of all) socket.flush()
 }
 
 /** Joins small buffers that follow each other, since each one that is written costs some time. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Bench, EditorServer, Measure, Row } from '../bench.ts'
+import type { Bench, EditorServer, Measure, MemoryBytes, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 import { cpuOf, settled } from './cpu.ts'
@@ -89,8 +89,10 @@ async function figures(
     const own = await server.createBoards(emptyBoards)
     const filled = await server.createBoards(filledBoards)
     await hold([...own.slice(0, 20), warmUp!], 10)
+    const empty = await settledMemory(server)
     await fill(bench, server, warmUp!)
-    await bench.load.run('release', null)
+    const warm = await settledMemory(server)
+    await released(bench, server, warm, usedBytes(warm) - usedBytes(empty))
     await settled(server)
 
     const before = await settledMemory(server)
@@ -110,14 +112,7 @@ async function figures(
     const full = await settledMemory(server)
     const filledBytes = (usedBytes(full) - usedBytes(opened)) / filledBoards - socketBytes
     const shown = async () => {
-      await bench.load.run('release', null)
-      const deadline = performance.now() + unloadWithinMs
-      let closed = full
-      while (usedBytes(full) - usedBytes(closed) < (filledBoards * filledBytes) / 2) {
-        if (performance.now() > deadline) throw new Error('the boards do not leave memory')
-        await delay(5000)
-        closed = await settledMemory(server)
-      }
+      const closed = await released(bench, server, full, filledBoards * filledBytes)
       await hold(filled, 1)
       await settled(server)
       return (usedBytes(await settledMemory(server)) - usedBytes(closed)) / filledBoards - socketBytes
@@ -132,6 +127,23 @@ async function figures(
   } finally {
     await bench.load.run('release', null).catch(() => undefined)
     await server.stop()
+  }
+}
+
+/** Releases all editors, and waits until their documents leave memory. @returns the memory then */
+async function released(
+  bench: Bench,
+  server: EditorServer,
+  held: MemoryBytes,
+  documentBytes: number,
+): Promise<MemoryBytes> {
+  await bench.load.run('release', null)
+  const deadline = performance.now() + unloadWithinMs
+  for (;;) {
+    const now = await settledMemory(server)
+    if (usedBytes(held) - usedBytes(now) > documentBytes / 2) return now
+    if (performance.now() > deadline) throw new Error('the boards do not leave memory')
+    await delay(5000)
   }
 }
 
