@@ -33,6 +33,7 @@ import { routes } from './routes.ts'
 import { uuidPattern } from './http/schemas.ts'
 import { sendNotFound, wantsPage } from './sign-in/not-found.ts'
 import { tellUnknownNames } from './http/unknown-names.ts'
+import { inTurnOfRequests } from './http/request-turns.ts'
 import { compileSchema } from './http/validate.ts'
 
 declare module 'fastify' {
@@ -58,7 +59,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    done()
+    inTurnOfRequests(done)
   })
   await app.register(cors, {
     origin: '*',

@@ -22,6 +22,12 @@ export interface LargeCommit {
 /** Time for assembling a commit. Further items go into the next commit. */
 const assemblyMs = 15
 
+/**
+ * Edits don't wait for so many writes: every write makes a commit longer, and a person sees how long an edit takes.
+ * Measured: see api/http/request-turns.ts.
+ */
+const manyWrites = 8
+
 /** A commit with all small items, and the large commits. */
 class Draft {
   readonly now: number
@@ -80,6 +86,7 @@ export class Assembler {
   readonly #maxBytes: number
   readonly #quota: DocumentQuota
   #pairsLast = false
+  #editsLast = false
 
   constructor(active: Set<BoardQueue>, maxBytes: number, quota: DocumentQuota) {
     this.#active = active
@@ -90,6 +97,12 @@ export class Assembler {
   /** Returns what can be committed now: one commit of the small items, and the large commits. */
   next(now: number): Draft {
     const draft = new Draft(now, this.#quota)
+    // Edits before many writes, and the others, take turns, so that no write waits forever.
+    this.#editsLast = !this.#editsLast && this.#haveManyWrites(now)
+    if (this.#editsLast) {
+      this.#takeOthers(draft, true)
+      return draft
+    }
     // Pairs and other items take turns at being first, so that neither waits forever.
     if (!this.#pairsLast) this.#takePairs(draft)
     this.#takeOthers(draft)
@@ -98,15 +111,28 @@ export class Assembler {
     return draft
   }
 
+  /** Whether there are edits, and many writes beside them. */
+  #haveManyWrites(now: number): boolean {
+    let hasEdits = false
+    let writes = 0
+    for (const queue of this.#active) {
+      if (!queue.canGo(now)) continue
+      hasEdits ||= queue.edits.count > 0
+      writes += queue.waitingWrites
+    }
+    return hasEdits && writes >= manyWrites
+  }
+
   /** Adds the items of boards that have no pair in this commit. */
-  #takeOthers(draft: Draft): void {
+  #takeOthers(draft: Draft, editsOnly = false): void {
     const paired = new Set(draft.batch.map(({ queue }) => queue))
     if ([...paired].some(({ isSingly }) => isSingly)) return
     for (const queue of [...this.#active]) {
       const isFirst = draft.batch.length === 0
       if (draft.bytes >= this.#maxBytes || (!isFirst && draft.isOver())) break
       if (paired.has(queue) || !queue.canGo(draft.now) || (queue.isSingly && !isFirst)) continue
-      const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until }
+      if (editsOnly && queue.edits.count === 0) continue
+      const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until, editsOnly }
       const taken = takeBoard(queue, budget, this.#quota)
       this.#active.delete(queue)
       if (!queue.idle || !isEmpty(taken)) this.#active.add(queue) // at the end of the order

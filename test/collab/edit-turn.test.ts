@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { broadcastWindowMs } from '../../collab/documents/fan-out.ts'
+import type { CommitItem } from '../../sql/commit-call.ts'
 import { openEditor, until } from '../support/editor.ts'
 import { everybodyGone, gatedServiceOfFile } from '../support/test-file.ts'
 
@@ -43,6 +44,35 @@ test('[X103] an edit of a quiet board is broadcast and committed in its turn, an
     timers.mockRestore()
   }
   await until(() => viewer.document.getMap('cards').size === 5, 'all are shown')
+})
+
+test('[X130] edits don’t wait for many writes: a commit takes them alone, and the next one takes both', async () => {
+  const boardId: string = (await user.api.post('/boards', { name: 'Busy' })).body.board.id
+  const path = `/boards/${boardId}/cards`
+  const write = (x: number) => user.api.post(path, { kind: 'note', x, y: 0 })
+  const editor = await openEditor(service.url, { boardId, token: user.token })
+  const queue = service.live.queue.board(boardId)
+  const [before, many] = [database.calls.length, 20]
+  database.hold()
+  const writes = [write(0)]
+  await until(() => database.calls.length === before + 1, 'a commit is under way')
+  for (let n = 1; n <= many; n++) writes.push(write(n))
+  editor.addCard('first')
+  await until(() => queue.waitingWrites === many && queue.edits.count === 1, 'all wait')
+  database.release()
+  database.hold()
+  await until(() => database.calls.length === before + 2, 'the next commit is under way')
+  editor.addCard('second')
+  await until(() => queue.edits.count === 2, 'another edit waits')
+  database.release()
+  for (const { status } of await Promise.all(writes)) expect(status).toBe(201)
+  await editor.saved()
+  const kinds = database.calls
+    .slice(before + 1)
+    .map(({ items }) => (JSON.parse(items) as CommitItem[]).map(({ kind }) => kind))
+  expect(kinds[0]).toEqual(['edit'])
+  expect(kinds[1]).toEqual(['edit', ...Array.from({ length: many }, () => 'write')])
+  await until(() => editor.cards.size === many + 3, 'all are shown')
 })
 
 /** The first byte of a WebSocket frame. */
