@@ -5,7 +5,7 @@
 import type { BoardQueue, PendingWrite } from './board-queue.ts'
 import { buildInline, buildInTurns, itemsOf, startBuilding, type Building } from './build.ts'
 import type { DocumentQuota } from './document-quota.ts'
-import { isLarge, itemBytes, type BatchItem } from './items.ts'
+import { editItem, isLarge, itemBytes, type BatchItem } from './items.ts'
 import { takeBoard } from './take-board.ts'
 
 /**
@@ -132,8 +132,8 @@ export class Assembler {
       if (draft.bytes >= this.#maxBytes || (!isFirst && draft.isOver())) break
       if (paired.has(queue) || !queue.canGo(draft.now) || (queue.isSingly && !isFirst)) continue
       if (editsOnly && queue.edits.count === 0) continue
-      const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until, editsOnly }
-      const taken = takeBoard(queue, budget, this.#quota)
+      const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until }
+      const taken = editsOnly ? [editItem(queue, budget.bytes)] : takeBoard(queue, budget, this.#quota)
       this.#active.delete(queue)
       if (!queue.idle || !isEmpty(taken)) this.#active.add(queue) // at the end of the order
       draft.add(taken, queue.isSingly)

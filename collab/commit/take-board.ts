@@ -11,13 +11,11 @@ interface Budget {
   bytes: number
   /** `performance.now()` after which the rest waits for the next commit. */
   until: number
-  /** Whether writes and flushes wait for the next commit. */
-  editsOnly: boolean
 }
 
 /** @returns the items for one commit; or a write that takes longer to build than other boards may wait */
 export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuota): BatchItem[] | Building {
-  const slow = budget.editsOnly ? null : takeSlow(queue, quota)
+  const slow = takeSlow(queue, quota)
   if (slow) return slow
   const items: BatchItem[] = []
   if (queue.edits.count > 0) {
@@ -26,7 +24,6 @@ export function takeBoard(queue: BoardQueue, budget: Budget, quota: DocumentQuot
     // Later items are built on all edits in memory. So these edits must be committed with them or before.
     if (edits.count < queue.edits.count || queue.isSingly) return items
   }
-  if (budget.editsOnly) return items
   const flush = takeFlush(queue)
   if (flush) items.push(flush)
   if (!queue.first() || (flush && queue.isSingly)) return items

@@ -53,8 +53,8 @@ export class EditorSocket implements Canvas, Reader {
    * others. Null as long as none was ever held: most sockets only read, and an empty map takes 200 bytes.
    */
   #held: Map<string, Held[]> | null = null
-  /** What is sent at the end of this tick. Most often one frame, which needs no array. */
-  #outgoing: Buffer | Buffer[] | null = null
+  /** What is sent at the end of this tick. */
+  #outgoing: Buffer[] = []
   #outgoingBytes = 0
   #largest = 0
   /** Unread buffers that other sockets may send, too, with how many times each of them is unread here. Null for none. */
@@ -243,11 +243,8 @@ export class EditorSocket implements Canvas, Reader {
   #enqueue(bytes: Buffer): void {
     const { byteLength } = bytes
     if (byteLength >= sharedBytes) this.#holdLarge(bytes)
-    if (this.#outgoing === null) {
-      this.#outgoing = bytes
-      flushSoon(this)
-    } else if (Array.isArray(this.#outgoing)) this.#outgoing.push(bytes)
-    else this.#outgoing = [this.#outgoing, bytes]
+    if (this.#outgoing.length === 0) flushSoon(this)
+    this.#outgoing.push(bytes)
     this.#outgoingBytes += byteLength
     if (byteLength > this.#largest) this.#largest = byteLength
   }
@@ -280,7 +277,7 @@ export class EditorSocket implements Canvas, Reader {
   closeAsSlow(): void {
     this.#beginClosing()
     this.#held = null
-    this.#outgoing = null
+    this.#outgoing = []
     this.#outgoingBytes = 0
     this.#tooSlow(this)
     this.closedWith ??= closeCodes.tooSlow.code
@@ -330,14 +327,16 @@ export class EditorSocket implements Canvas, Reader {
   /** Writes what was sent in this tick. */
   flush(): void {
     const outgoing = this.#outgoing
-    this.#outgoing = null
+    this.#outgoing = []
     this.#outgoingBytes = 0
-    if (outgoing === null || this.#socket.readyState !== ws.WebSocket.OPEN) return
-    if (Array.isArray(outgoing)) {
+    if (outgoing.length === 0 || this.#socket.readyState !== ws.WebSocket.OPEN) return
+    const [first] = outgoing
+    if (outgoing.length === 1) this.#writeOut(first!)
+    else {
       this.#stream.cork()
       for (const part of joined(outgoing)) this.#writeOut(part)
       this.#stream.uncork()
-    } else this.#writeOut(outgoing)
+    }
     if (this.#unread && (this.#isCounted || this.unreadBytes > countedBytes))
       this.#isCounted = this.#unread.wrote(this)
   }
