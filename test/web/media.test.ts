@@ -161,7 +161,7 @@ test('[WM2] a large file goes in parts; after a lost connection and a reload it 
   await page.context().unroute('**/storage/parts?*')
   ada.complaints.length = 0
   await emptyBoard()
-}, 60_000)
+})
 
 test('[WM3] a pasted text becomes a note, a link a card with its preview, and a list of links an import', async () => {
   const head =
