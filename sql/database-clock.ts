@@ -2,6 +2,8 @@ import type { Database } from './database.ts'
 
 /** Differences from the machine's clock above this are logged. */
 const tellAboveMs = 5_000
+/** The first reading waits for a connection, so that its bounds are wide. The next ones narrow them. */
+const readingsAtStart = 3
 
 interface Options {
   database: Pick<Database, 'callAsSystem'>
@@ -38,7 +40,7 @@ export class DatabaseClock {
 
   /** Reads the database's time, and goes on to do so. @throws ServiceError `storage_unavailable` */
   async start(): Promise<void> {
-    await this.#read()
+    for (let reading = 0; reading < readingsAtStart; reading++) await this.#read()
     const read = () => void this.#read().catch(() => undefined) // the clock goes on by itself
     this.#timer = setInterval(read, this.#options.everyMs ?? 10_000).unref()
   }

@@ -74,6 +74,23 @@ test('[CG3] a slow or missing answer of the database corrects nothing; a wrong t
   expect(off()).toBeLessThan(60_100)
 })
 
+test('[CG3] nodes agree from their start, although the first question waits for a connection', async () => {
+  const begun = performance.now()
+  const trueTime = () => 1_000_000 + performance.now() - begun
+  let connected = false
+  const source = {
+    async callAsSystem() {
+      if (!connected) await new Promise((resolve) => setTimeout(resolve, 200))
+      connected = true
+      return [{ now: trueTime() }]
+    },
+  } as unknown as Pick<Database, 'callAsSystem'>
+  const clock = new DatabaseClock({ database: source, log: keptLog() })
+  await clock.start()
+  onTestFinished(() => clock.stop())
+  expect(Math.abs(clock.now() - trueTime())).toBeLessThan(20) // 100 by the first reading alone
+})
+
 /** These measure a time of this process alone, or take what another program on this machine says. */
 const ofThisMachine = [
   'api/oauth/adapter.ts', // the provider takes its time from the machine
