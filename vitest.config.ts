@@ -16,12 +16,7 @@ const holding = [
 ]
 /** It does little but wait for more than a minute. */
 const waiting = ['test/collab/idle.test.ts']
-/** They measure time, to which a heap that other files have filled adds collections of garbage. */
-const measuring = [
-  'test/api/{large-texts,large-writes}.test.ts',
-  'test/collab/{flood-cost,long-writes}.test.ts',
-  'test/workers/isolation.test.ts',
-]
+const workers = 3
 /** What these test files measure depends on what else runs. So they run one at a time, after all others. */
 const alone = 'test/**/*.alone.test.ts'
 
@@ -36,16 +31,9 @@ export default defineConfig({
         test: {
           ...common,
           name: 'apart',
-          include: [
-            `test/!(${folders})/**/*.test.ts`,
-            'test/*.test.ts',
-            ...holding,
-            ...waiting,
-            ...measuring,
-          ],
+          include: [`test/!(${folders})/**/*.test.ts`, 'test/*.test.ts', ...holding, ...waiting],
           exclude: [...configDefaults.exclude, alone],
-          // Many tests wait: for timers, processes, and commits. Three workers leave a third of two cores unused.
-          maxWorkers: 4,
+          maxWorkers: workers,
           sequence: { groupOrder: 0 },
         },
       },
@@ -54,9 +42,9 @@ export default defineConfig({
           ...common,
           name: 'sharing',
           include: [sharing],
-          exclude: [...configDefaults.exclude, alone, ...holding, ...waiting, ...measuring],
+          exclude: [...configDefaults.exclude, alone, ...holding, ...waiting],
           isolate: false,
-          maxWorkers: 4,
+          maxWorkers: workers,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { arrange } from '../../api/boards/tree.ts'
-import { longestStepMs } from '../support/main-thread.ts'
+import { longestStepMs } from '../support/cpu-time.ts'
 import { startService, type TestService, type TestUser } from '../support/service.ts'
 import { makeBoard, makeCards, nowhere, succeeded, type Shown } from './board.ts'
 

@@ -1,6 +1,6 @@
 /** Going back on a large board in short steps. */
 import { expect, test } from 'vitest'
-import { longestTurnMs } from '../support/main-thread.ts'
+import { longestTurnMs } from '../support/cpu-time.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCards, succeeded } from './board.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nearest } from '../../api/http/unknown-names.ts'
-import { cpuMs } from '../support/longest-step.ts'
+import { cpuMs } from '../support/cpu-time.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard } from './board.ts'
 

@@ -8,7 +8,7 @@ import { limitCleanup } from '../../collab/updates/cleanup.ts'
 import { clearLater } from '../../collab/updates/clear.ts'
 import { encodeUpdate } from '../../collab/updates/encode.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
-import { longestMs } from '../support/main-thread.ts'
+import { longestMs } from '../support/cpu-time.ts'
 
 /** By client: the runs of clocks that are deleted, or not. */
 function deletedOf({ store }: Y.Doc): unknown {

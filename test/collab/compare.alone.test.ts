@@ -6,7 +6,7 @@ import { differingFields, digestOf, fieldJson, isPlain } from '../../collab/canv
 import { toJson } from '../../collab/canvas/json.ts'
 import { diffInSteps } from '../../collab/history/diff.ts'
 import { atOnce } from '../../platform/work/loop-turn.ts'
-import { longestStepMs, mainThreadMs } from '../support/main-thread.ts'
+import { longestStepMs, mainThreadMs } from '../support/cpu-time.ts'
 import { formattedCard } from '../hostile/attacks/updates.ts'
 
 const value = fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.constant({ a: [1], b: 'c' }))

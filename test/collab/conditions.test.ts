@@ -4,7 +4,7 @@ import { buildChecked, buildUnchanged } from '../../collab/boards/conditions.ts'
 import { atOnce } from '../../platform/work/loop-turn.ts'
 import { makeBoard, makeCard, succeeded } from '../api/board.ts'
 import { openEditor } from '../support/editor.ts'
-import { mainThreadMs } from '../support/main-thread.ts'
+import { mainThreadMs } from '../support/cpu-time.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const { here, there, user } = await nodesOfFile({ workers: false })

@@ -5,7 +5,7 @@ import { keysOfAll } from '../../collab/canvas/compare.ts'
 import { diffInSteps } from '../../collab/history/diff.ts'
 import { textDiff } from '../../core/text-diff.ts'
 import { atOnce } from '../../platform/work/loop-turn.ts'
-import { longestStepMs, mainThreadMs } from '../support/main-thread.ts'
+import { longestStepMs, mainThreadMs } from '../support/cpu-time.ts'
 
 const boundMs = 50
 const all = { limit: 200, offset: 0 }

@@ -14,7 +14,7 @@ import { SharedState } from '../../collab/documents/shared-state.ts'
 import { atOnce } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
 import { until } from '../support/editor.ts'
-import { longestStepMs, longestTurnMs, mainThreadMs } from '../support/main-thread.ts'
+import { longestStepMs, longestTurnMs, mainThreadMs } from '../support/cpu-time.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const boundMs = 50

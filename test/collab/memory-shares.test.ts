@@ -7,7 +7,7 @@ import { clearLater, cleared } from '../../collab/updates/clear.ts'
 import { limitCleanup } from '../../collab/updates/cleanup.ts'
 import { weigh } from '../../collab/updates/weight.ts'
 import { setPayer } from '../../platform/work/payers.ts'
-import { mainThreadMs } from '../support/main-thread.ts'
+import { mainThreadMs } from '../support/cpu-time.ts'
 
 const million = 1_000_000
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { cardsOf, readContent, type SharedMap } from '../../collab/canvas/canvas.ts'
-import { mainThreadMs } from '../support/main-thread.ts'
+import { mainThreadMs } from '../support/cpu-time.ts'
 import { interiorOf, projectCard, versioned } from '../../collab/canvas/project.ts'
 
 function documentWith(fields: Record<string, unknown>): Y.Doc {

@@ -19,7 +19,7 @@ import { layoutNames } from '../../core/layout/solve.ts'
 import { FreeSpace } from '../../core/layout/free-space.ts'
 import { readingOrder } from '../../core/layout/reading-order.ts'
 import { limits } from '../../core/limits.ts'
-import { mainThreadMs } from '../support/main-thread.ts'
+import { mainThreadMs } from '../support/cpu-time.ts'
 import { anyCard, named } from './layout-cards.ts'
 
 /** Of the least of several runs, so that compiling, collecting garbage and a busy machine don't count. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import type * as Y from 'yjs'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
-import { longestTurnMs } from '../support/main-thread.ts'
+import { longestTurnMs } from '../support/cpu-time.ts'
 import { startService, type TestUser } from '../support/service.ts'
 import { listCards, makeBoard, makeCards } from './board.ts'
 

@@ -6,7 +6,7 @@ import { verifyBoard } from '../../collab/log/verify.ts'
 import { cardFields } from '../../core/card.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { farClient } from '../support/far-client.ts'
-import { longestTurnMs } from '../support/main-thread.ts'
+import { longestTurnMs } from '../support/cpu-time.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard } from './board.ts'
 

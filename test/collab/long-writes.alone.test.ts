@@ -14,7 +14,7 @@ import { atOnce, awaited } from '../../platform/work/loop-turn.ts'
 import { makeBoard } from '../api/board.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { connectionLost } from '../support/gated-database.ts'
-import { longestStepMs, longestTurnMs } from '../support/main-thread.ts'
+import { longestStepMs, longestTurnMs } from '../support/cpu-time.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 
 const noFiles = { away: new Set<string>(), dead: new Set<string>(), where: () => '' }
