@@ -110,7 +110,10 @@ test('[Q20] folding a text of 20,000 combining marks, and making an excerpt of i
   const query = foldQuery('zz zq')
   for (const marks of ['\u0315\u0300\u05ae\u0300', '\u3099\u093c\u3099\u093c', '\uff9e\u093c\uff9e\u093c']) {
     const text = `zq ${marks.repeat(4999)}`
-    expect([marks, mainThreadMs(() => fold(text))]).toEqual([marks, expect.toSatisfy((ms: number) => ms < 50)])
+    expect([marks, mainThreadMs(() => fold(text))]).toEqual([
+      marks,
+      expect.toSatisfy((ms: number) => ms < 50),
+    ])
     expect([marks, mainThreadMs(() => excerptOf(text, query, 300))]).toEqual([
       marks,
       expect.toSatisfy((ms: number) => ms < 50),
