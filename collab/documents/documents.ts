@@ -383,7 +383,14 @@ export class Documents {
     this.#memory.relieved()
   }
 
+  /** Drops all documents. Without this, their timers would keep running, and the process would keep their memory. */
   stop(): void {
     if (this.#sweeper) clearInterval(this.#sweeper)
+    for (const board of this.all()) {
+      board.drop()
+      board.document.destroy()
+      this.#hocuspocus?.documents.delete(board.boardId)
+    }
+    this.#boards.clear()
   }
 }

@@ -20,6 +20,24 @@ const ready = async ({ url }: { url: string }) => {
   return { status: answer.status, body: (await answer.json()) as { status: string } }
 }
 
+test('[O57] a service that has stopped leaves no document and no timer in its process', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  const service = await startService({ nodes: 1 })
+  const user = await service.user()
+  const { id } = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: id, token: user.token })
+  editor.addCard('c', { kind: 'note', title: 'typed' })
+  await editor.saved()
+  leaveAll()
+  const [board] = service.inMemory(id)
+  expect(board!.document.isDestroyed).toBe(false)
+  await service.stop()
+  expect(board!.document.isDestroyed).toBe(true)
+  expect(service.inMemory(id)).toEqual([])
+  await until(() => timers() <= before, 'no timer of it is left')
+})
+
 test(
   '[CG4] before a stop readyz says 503 while all is served; then sockets are closed, and what was acknowledged is stored',
   runsFor,
