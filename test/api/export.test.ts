@@ -155,7 +155,7 @@ test('[EX3] an export is of one moment: an edit that changes many cards is in it
   const seen = new Set<string>()
   try {
     for (let n = 0; n < 12; n += 1) {
-      const exported = await exportOf(board.id)
+      const exported: any = await (await download(board.id)).json()
       expect(exported.cards.length).toBe(900)
       const titles = new Set<string>(exported.cards.map(({ title }: Shown) => title))
       expect([...titles]).toHaveLength(1)
