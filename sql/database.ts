@@ -53,11 +53,15 @@ const refusedForMs = 5_000
  * transaction.
  */
 export interface Database {
-  /** Runs `work` under the row-level policies of this user. Throws `storage_unavailable` when the database fails. */
+  /**
+   * Runs `work` under the row-level policies of this user. Throws `storage_unavailable` when the database fails. Takes one
+   * round trip when `work` returns its last statement itself, otherwise one for each statement that it awaits, and one for
+   * the commit.
+   */
   asUser<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** Runs `work` as the service itself, for the log, workers and authentication. `waiting` chooses the time limits. */
+  /** The same as the service itself, for the log, workers and authentication. `waiting` chooses the time limits. */
   asSystem<T>(work: (tx: Transaction) => Promise<T>, waiting?: Waiting): Promise<T>
-  /** Runs one statement as the service itself, in autocommit. This takes one round trip instead of three. */
+  /** Runs one statement as the service itself, in autocommit. A connection takes several at once, one after the other. */
   callAsSystem<T>(call: (sql: Statement) => Promise<T>, pool?: StatementPool): Promise<T>
   /**
    * Opens a session with a connection of its own, as the service itself. It does not reconnect. Its commits do not wait
@@ -127,26 +131,29 @@ export function openDatabase(options: DatabaseOptions): Database {
   const tokensEnded: (() => void)[] = []
   const faults = new DriverFaults()
 
-  async function run<T>(scope: Scope, work: (tx: Transaction) => Promise<T>, waiting: Waiting): Promise<T> {
-    let ending = false
+  async function run<T>(scope: Scope, work: Work<T>, waiting: Waiting): Promise<T> {
     let waitsSince: number | null = performance.now()
     const begun = () => {
       if (waitsSince !== null) options.onBegun?.(waiting, performance.now() - waitsSince)
       waitsSince = null
     }
+    const transaction: Transaction[] = []
     try {
-      return await transact(pools[waiting], scope, async (tx) => {
-        begun()
-        const result = await work(tx)
-        ending = endingTokens.has(tx)
-        return result
-      })
+      return await transact(
+        pools[waiting],
+        scope,
+        (tx) => {
+          transaction.push(tx)
+          return work(tx)
+        },
+        begun,
+      )
     } catch (error) {
       begun() // also for a wait that failed
       throw faults.translate(error)
     } finally {
       // Also after an error, because a commit without an answer may have succeeded.
-      if (ending) for (const listener of tokensEnded) listener()
+      if (transaction.some((tx) => endingTokens.has(tx))) for (const listener of tokensEnded) listener()
     }
   }
 
@@ -210,32 +217,46 @@ interface Scope {
   userId: string
 }
 
+type Work<T> = (tx: Transaction) => Promise<T>
+
 /** The value of `corkboard.session`: the claims of the session in which the user acts; '' without one. */
 export function sessionText(userId: string): string {
   const claims = actingSession(userId)
   return claims ? JSON.stringify(claims) : ''
 }
 
+/** The driver sends the BEGIN together with the first statement. The COMMIT goes out with a statement that `work` returns. */
 async function transact<T>(
   pool: Pool,
   { role, userId }: Scope,
-  work: (tx: Transaction) => Promise<T>,
+  work: Work<T>,
+  begun: () => void,
 ): Promise<T> {
   const operation = role === requestRole ? currentOperation() : undefined
-  const { result, telling } = (await pool.begin(async (tx) => {
+  const { answers, telling } = (await pool.begin(async (tx) => {
     // Sent first in the pipeline, but awaited together with the work, so that it takes no round trip of its own.
     const scope = tx`
       select set_config('role', ${role}, true), set_config('corkboard.user_id', ${userId}, true),
         set_config('corkboard.session', ${sessionText(userId)}, true),
         set_config('corkboard.trace', ${operation?.trace ?? ''}, true)`.execute()
-    const [result] = await Promise.all([work(tx), scope])
-    // Not awaited here either. If it fails, the commit that follows rolls back.
-    return { result, telling: operation ? record(tx, operation) : null }
-  })) as { result: T; telling: Telling | null }
+    scope.then(begun, begun)
+    const answer = work(tx)
+    const isLast = isStatement(answer)
+    if (isLast) answer.execute()
+    const answers = Promise.all([answer, scope])
+    // What is not awaited here is awaited after the commit. If it fails, that commit rolls back.
+    if (!isLast) await answers
+    else answers.catch(() => undefined)
+    return { answers, telling: operation ? record(tx, operation) : null }
+  })) as { answers: Promise<[T, unknown]>; telling: Telling | null }
+  const [result] = await answers
   const [told] = (await telling?.rows) ?? []
   if (told?.told) operation!.recorded()
   return result
 }
+
+const isStatement = <T>(answer: Promise<T>): answer is Promise<T> & { execute(): unknown } =>
+  'execute' in answer
 
 /** Wraps the promise. `begin` awaits a promise that its callback returns, which would delay the commit. */
 interface Telling {

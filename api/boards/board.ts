@@ -2,7 +2,7 @@
 import { boardColumnNames, describedEntries, type BoardValues } from '../../core/board-columns.ts'
 import { noBoard, notWritable } from '../../core/board.ts'
 import { hashOf, type Expects } from '../../core/version.ts'
-import type { Transaction } from '../../sql/database.ts'
+import type { Database, Transaction } from '../../sql/database.ts'
 import { hasChanged } from '../http/if-match.ts'
 
 export interface BoardRow extends BoardValues {
@@ -114,6 +114,16 @@ export async function changeQuietly(tx: Transaction, boardIds: string[]): Promis
 
 /** @throws ServiceError `not_found` when the caller may not see the board */
 export async function requireVisible(tx: Transaction, id: string): Promise<void> {
-  const rows = await tx`select from boards where id = ${id}`
+  requireRow(await visibleBoard(tx, id))
+}
+
+/** The same in a transaction of its own. */
+export async function requireVisibleTo(database: Database, account: string, id: string): Promise<void> {
+  requireRow(await database.asUser(account, (tx) => visibleBoard(tx, id)))
+}
+
+const visibleBoard = (tx: Transaction, id: string) => tx`select from boards where id = ${id}`
+
+function requireRow(rows: readonly unknown[]): void {
   if (rows.length === 0) throw noBoard()
 }

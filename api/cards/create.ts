@@ -10,7 +10,7 @@ import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { mapInTurns } from '../../platform/work/loop-turn.ts'
 import { idsOf } from '../../sql/made.ts'
-import { requireVisible } from '../boards/board.ts'
+import { requireVisibleTo } from '../boards/board.ts'
 import { refuseUnwritable } from '../boards/refuse-unwritable.ts'
 import { nameFiles } from '../files/named-files.ts'
 import { showWritten } from '../files/show-images.ts'
@@ -90,7 +90,7 @@ export const createCardsRoute = route('POST /boards/:id/cards', 'write', {
   },
   async rebuild(context, { principal, params, body }, made) {
     const { database, live } = context
-    await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    await requireVisibleTo(database, principal.userId, params.id)
     const read = await readCards(live, params.id, idsOf(made), principal.userId)
     const cards = await showWritten(context, principal.userId, read)
     const answer = { board_id: params.id, cards, live: true }

@@ -4,7 +4,7 @@ import { readPage } from '../../collab/boards/read.ts'
 import { isCardId, type IndexedFields } from '../../core/card.ts'
 import { badRequest } from '../../core/errors.ts'
 import { limits, trashCutoff } from '../../core/limits.ts'
-import { requireVisible } from '../boards/board.ts'
+import { requireVisible, requireVisibleTo } from '../boards/board.ts'
 import { asOf, pastMoment } from '../boards/past.ts'
 import { since } from '../http/feed.ts'
 import { showImages } from '../files/show-images.ts'
@@ -103,7 +103,7 @@ export const listCards = route('GET /boards/:id/cards', 'read', {
       const { body } = await listPast(context, principal.userId, past)
       return include.urls ? { body: { ...body, cards: await showUrls(context, call, body.cards) } } : { body }
     }
-    await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    await requireVisibleTo(context.database, principal.userId, params.id)
     const { cards: found, total } = await readPage(context.live, params.id, page, include, principal.userId)
     const sized = await showImages(context, principal.userId, found)
     const cards = include.urls ? await showUrls(context, call, sized) : sized

@@ -4,7 +4,7 @@ import { moveCards } from '../../collab/boards/move.ts'
 import { readCards } from '../../collab/boards/read.ts'
 import { badRequest } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import { requireVisible } from '../boards/board.ts'
+import { requireVisibleTo } from '../boards/board.ts'
 import { showWritten } from '../files/show-images.ts'
 import { route } from '../http/route.ts'
 import { boardParams, Card, live, notFound } from '../http/schemas.ts'
@@ -49,7 +49,7 @@ export const moveCardsRoute = route('POST /boards/:id/cards/move', 'write', {
   async rebuild(context, { principal, body }, made) {
     const { database, live } = context
     const toBoardId = body.to_board_id.toLowerCase()
-    await database.asUser(principal.userId, (tx) => requireVisible(tx, toBoardId))
+    await requireVisibleTo(database, principal.userId, toBoardId)
     const moved = made.filter((one) => one.type === 'moved')
     const sources = new Set(moved.map(({ from }) => from))
     const ids = moved.map(({ id }) => id)

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { text } from '../http/vocabulary.ts'
 import { readCards } from '../../collab/boards/read.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { requireVisible } from '../boards/board.ts'
+import { requireVisibleTo } from '../boards/board.ts'
 import { showImages } from '../files/show-images.ts'
 import { showUrls } from '../files/show-urls.ts'
 import { tagged } from '../http/if-match.ts'
@@ -28,7 +28,7 @@ export const readCard = route('GET /boards/:id/cards/:cardId', 'read', {
   async handle(context, call) {
     const { principal, params, query } = call
     const { raw, urls } = includeOf(query.include, ['props', 'identifiers', 'raw', 'urls'])
-    await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    await requireVisibleTo(context.database, principal.userId, params.id)
     const found = await readCards(context.live, params.id, [params.cardId], principal.userId, { raw })
     const sized = await showImages(context, principal.userId, found)
     const [card] = urls ? await showUrls(context, call, sized) : sized

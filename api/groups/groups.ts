@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { groupShapes, type GroupChange } from '../../core/group.ts'
 import { limits } from '../../core/limits.ts'
 import { idsOf } from '../../sql/made.ts'
-import { requireVisible } from '../boards/board.ts'
+import { requireVisibleTo } from '../boards/board.ts'
 import { trimmedName } from '../boards/fields.ts'
 import { pageEnd, pageOf } from '../http/page.ts'
 import { route } from '../http/route.ts'
@@ -35,7 +35,7 @@ export const listGroups = route('GET /boards/:id/groups', 'read', {
   opensDocument: true,
   async handle(context, { principal, params, query }) {
     const page = pageOf(query)
-    await context.database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    await requireVisibleTo(context.database, principal.userId, params.id)
     const { groups, total } = await readGroups(context.live, params.id, page)
     return { body: { groups, ...pageEnd(page, total - page.offset) } }
   },
@@ -58,7 +58,7 @@ export const createGroupRoute = route('POST /boards/:id/groups', 'write', {
   },
   async rebuild({ database, live }, { principal, params }, made) {
     const [id] = idsOf(made)
-    await database.asUser(principal.userId, (tx) => requireVisible(tx, params.id))
+    await requireVisibleTo(database, principal.userId, params.id)
     const { groups } = await readGroups(live, params.id, { limit: Infinity, offset: 0 })
     const group = groups.find((one) => one.id === id)
     if (!group) throw new ServiceError('not_found', 'This board has no group with this id.')

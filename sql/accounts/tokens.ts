@@ -187,8 +187,8 @@ export class TokenVerifier {
   }
 
   async #lookUp(hash: Buffer): Promise<Principal | null> {
-    return this.#database.asSystem(async (tx) => {
-      const [row] = await tx<Omit<Principal, 'session'>[]>`
+    const [row] = await this.#database.asSystem(
+      (tx) => tx<Omit<Principal, 'session'>[]>`
         select t.user_id as "userId", t.id as "tokenId", s.id as "serviceAccountId", t.grant_id as "grantId",
           g.client_id as "clientId", u.email, u.display_name as "displayName", coalesce(payer.tier, u.tier) as tier, t.scopes, t.rate_limit as "rateLimit", (
             select json_build_object('linkId', x.link_id, 'ownerId', o.id, 'tier', o.tier)
@@ -206,18 +206,22 @@ export class TokenVerifier {
         left join workspaces w on w.id = s.workspace_id
         left join users payer on payer.id = w.owner_id
         where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-          and u.disabled_at is null and payer.disabled_at is null`
-      if (!row) return null
-      if (this.#clock.now() - (this.#lastUsed.get(row.tokenId) ?? 0) > 60_000) {
-        if (this.#lastUsed.size > 20_000) this.#lastUsed.clear()
-        this.#lastUsed.set(row.tokenId, this.#clock.now())
-        await tx`update tokens set last_used_at = now() where id = ${row.tokenId}`
-      }
-      return {
-        ...row,
-        session: null,
-        scopes: scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)),
-      }
-    })
+          and u.disabled_at is null and payer.disabled_at is null`,
+    )
+    if (!row) return null
+    await this.#used(row.tokenId)
+    return {
+      ...row,
+      session: null,
+      scopes: scopes.filter((scope) => scope === 'read' || row.scopes.includes(scope)),
+    }
+  }
+
+  /** Stores that the token was used, once a minute. */
+  async #used(tokenId: string): Promise<void> {
+    if (this.#clock.now() - (this.#lastUsed.get(tokenId) ?? 0) <= 60_000) return
+    if (this.#lastUsed.size > 20_000) this.#lastUsed.clear()
+    this.#lastUsed.set(tokenId, this.#clock.now())
+    await this.#database.asSystem((tx) => tx`update tokens set last_used_at = now() where id = ${tokenId}`)
   }
 }

@@ -287,6 +287,18 @@ test('[D10] a transaction that begins on a full pipe has its connection to itsel
   await expectWorking(sql)
 })
 
+test('[D16] when BEGIN fails, the transaction fails with its error, and the connection goes on', async () => {
+  const sql = pool()
+  const late = sql.begin('isolation level unknown', async (t) => {
+    await t`select 1`
+    throw new Error('what came after it')
+  })
+  expect((await settled(late)).error?.code).toBe('42601') // a syntax error
+  const whole = sql.begin('isolation level unknown', (t) => t`select 1`)
+  expect((await settled(whole)).error?.code).toBe('42601')
+  await expectWorking(sql)
+})
+
 test('[D15] after a COPY to a slow reader its connection answers the next statement', async () => {
   const sql = pool({ max: 1, answer_timeout: 5 })
   const rows = await sql`copy (select repeat('x', 500000)) to stdout`.readable()
