@@ -52,10 +52,11 @@ function* textsOf(value: Record<string, unknown>): Generator<string> {
   yield '}'
 }
 
-function textsOfEntry(entry: unknown): Generator<string> {
+function* textsOfEntry(entry: unknown): Generator<string> {
   const long = new Set<unknown>()
   findLong(entry, long)
-  return textsWithin(entry, long)
+  yield '' // finding takes as long as writing, so the turn may end between them
+  yield* textsWithin(entry, long)
 }
 
 /** @param long the lists and objects in `entry` in which there are long texts */
