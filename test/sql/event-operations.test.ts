@@ -29,7 +29,7 @@ test('[V7] each request is one event for each type and board, also when many sha
   await new Promise(setImmediate)
   gated.release()
   const answers = await Promise.all(requests)
-  expect(gated.calls.length - commits).toBeLessThan(10)
+  expect(gated.calls.length - commits).toBeLessThan(requests.length) // some share a commit
   const events = await taken()
   expect(brief(events).filter((text) => text === 'card.updated api')).toHaveLength(1)
   const created = events.filter(({ type }) => type === 'card.created')
