@@ -5,7 +5,14 @@
 import { inTrash, noBoard, notWritable } from '../core/board.ts'
 import type { BytesByTier } from '../core/limits.ts'
 import type { SessionClaims } from '../sql/acting-session.ts'
-import { runAsSystem, type Database, type Statement, type StatementPool } from '../sql/database.ts'
+import {
+  runAsSystem,
+  type Database,
+  type Statement,
+  type StatementPool,
+  type Transaction,
+} from '../sql/database.ts'
+import { withoutOperation } from '../sql/operation.ts'
 import type { Scope } from '../sql/accounts/tokens.ts'
 
 /** `full`: a guest with write access who has added as much as guests may. */
@@ -150,13 +157,13 @@ export async function requireWritable(
   boardId: string,
   where = '',
 ): Promise<string> {
-  const [board] = await database.asUser(
-    account,
-    (tx) => tx<{ access: 'write' | 'read'; trashed: boolean; workspace_id: string }[]>`
-      select workspace_id, board_access(${account}, id, workspace_id) as access, deleted_at is not null as trashed
-      from boards
-      where id = ${boardId}`,
-  )
+  const read = (tx: Transaction) => tx<
+    { access: 'write' | 'read'; trashed: boolean; workspace_id: string }[]
+  >`
+    select workspace_id, board_access(${account}, id, workspace_id) as access, deleted_at is not null as trashed
+    from boards
+    where id = ${boardId}`
+  const [board] = await withoutOperation(() => database.asUser(account, read))
   if (!board) throw noBoard(where)
   if (board.access !== 'write') throw notWritable(where)
   if (board.trashed) throw inTrash(where)
