@@ -45,7 +45,8 @@ function slowness(): number {
   return Math.max(1, usedMs(before) / pieces / referenceMs)
 }
 
-const ofReference = (ms: number): number => (ms <= fastMs ? ms : ms / slowness())
+/** Converts CPU time that was measured just now. */
+export const ofReference = (ms: number): number => (ms <= fastMs ? ms : ms / slowness())
 
 /**
  * Returns the CPU time of a synchronous step. It is the minimum of up to ten runs, so that compilation and garbage
