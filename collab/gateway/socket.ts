@@ -53,7 +53,7 @@ export class EditorSocket implements Canvas, Reader {
    * others. Null as long as none was ever held: most sockets only read, and an empty map takes 200 bytes.
    */
   #held: Map<string, Held[]> | null = null
-  /** What is sent at the end of this tick. */
+  /** What is sent at the end of this tick; much of it later, see `flushInTurns`. */
   #outgoing: Buffer[] = []
   #outgoingBytes = 0
   #largest = 0
@@ -102,6 +102,11 @@ export class EditorSocket implements Canvas, Reader {
   /** Sent bytes that the client has not read, as far as this process still holds them. */
   get unreadBytes(): number {
     return this.#outgoingBytes + this.#stream.writableLength
+  }
+
+  /** Bytes that are not written yet. */
+  get outgoingBytes(): number {
+    return this.#outgoingBytes
   }
 
   get ownUnreadBytes(): number {
@@ -324,7 +329,7 @@ export class EditorSocket implements Canvas, Reader {
     else this.#stream.write(part)
   }
 
-  /** Writes what was sent in this tick. */
+  /** Writes what was sent and is not written yet. */
   flush(): void {
     const outgoing = this.#outgoing
     this.#outgoing = []
@@ -343,6 +348,14 @@ export class EditorSocket implements Canvas, Reader {
 }
 
 let flushing: EditorSocket[] = []
+/** Sockets with large frames that have to wait for the next turn of the event loop. */
+let flushingLater: EditorSocket[] = []
+
+/**
+ * Large frames of one turn leave over several turns, of this many bytes. Writing 4 MB takes up to 5 ms, and 100 people who
+ * join a board wait for the same bytes.
+ */
+const turnBytes = 8 * 1024 * 1024
 
 /** Flushes all sockets of this turn after one another. A tick for each of them costs about a microsecond more. */
 function flushSoon(socket: EditorSocket): void {
@@ -351,9 +364,26 @@ function flushSoon(socket: EditorSocket): void {
 }
 
 function flushAll(): void {
-  const all = flushing
+  const sockets = flushing
   flushing = []
-  for (const socket of all) socket.flush()
+  flushInTurns(sockets)
+}
+
+function flushInTurns(sockets: EditorSocket[]): void {
+  let bytes = 0
+  for (const socket of sockets) {
+    const { outgoingBytes } = socket
+    if (bytes < turnBytes || outgoingBytes < sharedBytes) {
+      bytes += outgoingBytes
+      socket.flush()
+    } else if (flushingLater.push(socket) === 1) setImmediate(flushLate)
+  }
+}
+
+function flushLate(): void {
+  const sockets = flushingLater
+  flushingLater = []
+  flushInTurns(sockets)
 }
 
 /** Joins small buffers that follow each other, since each one that is written costs some time. */
