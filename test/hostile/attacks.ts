@@ -1,6 +1,7 @@
 /** Every attack. */
 import { boardAttacks } from './attacks/boards.ts'
 import { bodyAttacks } from './attacks/bodies.ts'
+import { crowdAttacks } from './attacks/crowds.ts'
 import { databaseAttacks } from './attacks/database.ts'
 import { fileAttacks } from './attacks/files.ts'
 import { listAttacks } from './attacks/lists.ts'
@@ -15,6 +16,7 @@ export const attacks: Attack[] = [
   ...yjsAttacks,
   ...bodyAttacks,
   ...socketAttacks,
+  ...crowdAttacks,
   ...fileAttacks,
   ...databaseAttacks,
   ...strangerAttacks,

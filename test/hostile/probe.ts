@@ -60,10 +60,13 @@ export class Prober {
 
   /** Probes when it is due, and again every `everyMs`, also when this process was late. */
   #schedule(kind: ProbeKind, dueMs: number, everyMs: number): void {
-    this.#timers[kind] = setTimeout(() => {
-      this.#probe(kind, dueMs)
-      this.#schedule(kind, dueMs + everyMs, everyMs)
-    }, dueMs - performance.now())
+    this.#timers[kind] = setTimeout(
+      () => {
+        this.#probe(kind, dueMs)
+        this.#schedule(kind, dueMs + everyMs, everyMs)
+      },
+      Math.max(0, dueMs - performance.now()),
+    )
   }
 
   /** Resolves when the last probe has its answer, or its timeout. */
