@@ -38,7 +38,10 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     pool,
     log,
     history,
-    compacted: (boardId, sizeBytes) => documents.find(boardId)?.measured(sizeBytes),
+    compacted(boardId, sizeBytes) {
+      documents.find(boardId)?.measured(sizeBytes)
+      queue.unlocked(boardId)
+    },
     ...(options.compactRows ? { rows: options.compactRows } : {}),
     ...(options.compactMs ? { mergeMs: options.compactMs } : {}),
   })
