@@ -8,10 +8,8 @@ import { everybodyGone, serviceOfFile } from '../support/test-file.ts'
 const { service, user } = await serviceOfFile()
 const guest = await service.user()
 
-const cpuMs = () => {
-  const { user: own, system } = process.threadCpuUsage()
-  return (own + system) / 1000
-}
+/** Time in the kernel does not count: a write to a socket takes 20 µs on one machine and 100 on another. */
+const cpuMs = () => process.threadCpuUsage().user / 1000
 
 const floodSeconds = 5
 
@@ -21,7 +19,7 @@ test.each<[FloodKind, (seconds: number) => number, number]>([
   ['question', (seconds) => 40 * 10 + 2 * (200 + 51 * seconds), 0.4],
   // What a socket has sent is parsed, chunk by chunk. Were refused pings counted too, a socket whose client has gone would
   // take minutes to notice it.
-  ['ping', (seconds) => 40 * 10 + 5000 + 5100 * seconds, 0.9],
+  ['ping', (seconds) => 40 * 10 + 5000 + 5100 * seconds, 0.6],
 ])('[X80] 40 sockets of a guest that flood with: %s', async (kind, mostFrames, mostCores) => {
   const boardId: string = (await user.api.post('/boards', { name: 'Flooded' })).body.board.id
   await service.share(boardId, guest, 'viewer')
