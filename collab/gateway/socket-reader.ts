@@ -178,7 +178,7 @@ export class SocketReader {
   #takeControlFrame(): boolean {
     const { frames } = this.#state.rates
     if (frames.take(controlFrameCost)) return true
-    if (!this.#intake.isHeld) this.#intake.rest(frames.waitMs)
+    if (!this.#intake.isHeld) this.#intake.rest(spread(frames.waitMs))
     return false
   }
 
@@ -355,12 +355,16 @@ function waitMs(state: SocketState, frame: Frame): number {
   const { frames, queries } = state.rates
   const ms = isMetered(frame, state) ? frames.waitMs : 0
   const longest = isQuestion(frame, state) ? Math.max(ms, queries.waitMs) : ms
-  // Add a random delay. Otherwise all sockets of an account would continue at the same moment, and the first one would
-  // always win.
-  return longest && longest + Math.random() * spreadMs
+  return longest && spread(longest)
 }
 
 const spreadMs = 20
+
+/**
+ * Adds a random delay. Otherwise all sockets of an account would continue at the same moment, and the first one would
+ * always win.
+ */
+const spread = (ms: number): number => ms + Math.random() * spreadMs
 
 /**
  * Keeps the newest payload for each board until the board is open. Drops one that does not fit. For awareness that does
