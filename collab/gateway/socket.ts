@@ -9,6 +9,7 @@ import { countedBytes, type Reader, type Unread } from '../../platform/work/unre
 import type { EditBacklog } from '../commit/edit-backlog.ts'
 import { temporaryRefusal } from '../documents/documents.ts'
 import type { Canvas } from '../documents/fan-out.ts'
+import { flushSoon, sharedBytes, type Flushable } from './flush.ts'
 import { acknowledgementFrame, refusalReason, syncStatusAddress } from './protocol.ts'
 
 interface Held {
@@ -43,7 +44,7 @@ export type Acknowledge = (
   address: string,
 ) => { edits: EditBacklog; mark: number } | null
 
-export class EditorSocket implements Canvas, Reader {
+export class EditorSocket implements Canvas, Reader, Flushable {
   readonly #socket: ws.WebSocket
   readonly #stream: Duplex
   readonly #bounds: SocketBounds
@@ -53,7 +54,7 @@ export class EditorSocket implements Canvas, Reader {
    * others. Null as long as none was ever held: most sockets only read, and an empty map takes 200 bytes.
    */
   #held: Map<string, Held[]> | null = null
-  /** What is sent at the end of this tick; much of it later, see `flushInTurns`. */
+  /** What is sent at the end of this tick; much of it later, see flush.ts. */
   #outgoing: Buffer[] = []
   #outgoingBytes = 0
   #largest = 0
@@ -104,7 +105,6 @@ export class EditorSocket implements Canvas, Reader {
     return this.#outgoingBytes + this.#stream.writableLength
   }
 
-  /** Bytes that are not written yet. */
   get outgoingBytes(): number {
     return this.#outgoingBytes
   }
@@ -329,7 +329,6 @@ export class EditorSocket implements Canvas, Reader {
     else this.#stream.write(part)
   }
 
-  /** Writes what was sent and is not written yet. */
   flush(): void {
     const outgoing = this.#outgoing
     this.#outgoing = []
@@ -347,45 +346,6 @@ export class EditorSocket implements Canvas, Reader {
   }
 }
 
-let flushing: EditorSocket[] = []
-/** Sockets with large frames that have to wait for the next turn of the event loop. */
-let flushingLater: EditorSocket[] = []
-
-/**
- * Large frames of one turn leave over several turns, of this many bytes. Writing 4 MB takes up to 5 ms, and 100 people who
- * join a board wait for the same bytes.
- */
-const turnBytes = 8 * 1024 * 1024
-
-/** Flushes all sockets of this turn after one another. A tick for each of them costs about a microsecond more. */
-function flushSoon(socket: EditorSocket): void {
-  if (flushing.length === 0) process.nextTick(flushAll)
-  flushing.push(socket)
-}
-
-function flushAll(): void {
-  const sockets = flushing
-  flushing = []
-  flushInTurns(sockets)
-}
-
-function flushInTurns(sockets: EditorSocket[]): void {
-  let bytes = 0
-  for (const socket of sockets) {
-    const { outgoingBytes } = socket
-    if (bytes < turnBytes || outgoingBytes < sharedBytes) {
-      bytes += outgoingBytes
-      socket.flush()
-    } else if (flushingLater.push(socket) === 1) setImmediate(flushLate)
-  }
-}
-
-function flushLate(): void {
-  const sockets = flushingLater
-  flushingLater = []
-  flushInTurns(sockets)
-}
-
 /** Joins small buffers that follow each other, since each one that is written costs some time. */
 function joined(buffers: Buffer[]): Buffer[] {
   if (buffers.length < 2) return buffers
@@ -394,9 +354,6 @@ function joined(buffers: Buffer[]): Buffer[] {
   const before = at > 0 ? [Buffer.concat(buffers.slice(0, at))] : []
   return [...before, buffers[at]!, ...joined(buffers.slice(at + 1))]
 }
-
-/** Copying fewer bytes costs less than writing them separately. */
-const sharedBytes = 16 * 1024
 
 // The types of ws omit `Sender`.
 const { Sender } = ws as unknown as {

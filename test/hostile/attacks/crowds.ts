@@ -10,7 +10,7 @@ const [many, few] = [499, 99]
 const openMs = 5000
 const afterMs = 5000
 
-/** Opens a board on hundreds of sockets, which read nothing. */
+/** Opens a board on hundreds of sockets, each with a cursor. They discard what they read. */
 async function crowd(attempt: Attempt, boardId: string): Promise<RawClient[]> {
   const sockets: RawClient[] = []
   await attempt.times(
