@@ -44,6 +44,11 @@ const pathOf = ({ board, asOf }: ConnectionOptions) =>
 
 /** How long to wait after `try-later`. */
 const laterMs = 10_000
+/** Most ms between two attempts to connect. They are spread at random, so that a crowd does not come back at once. */
+const maxDelay = 8000
+
+/** Browsers tell it when the network of the device comes back. Node does not. */
+const runtime = globalThis as Partial<EventTarget>
 
 export class Connection {
   readonly provider: HocuspocusProvider
@@ -70,6 +75,7 @@ export class Connection {
       url: `${options.url.replace(/^http/, 'ws').replace(/\/+$/, '')}/collab${path}`,
       WebSocketPolyfill: this.#acknowledgements.counted(socketClass(options)),
       onClose: ({ event }) => this.#closed(event.code),
+      maxDelay,
     })
     this.provider = new HocuspocusProvider({
       websocketProvider: this.#socket,
@@ -89,6 +95,7 @@ export class Connection {
     })
     this.#acknowledgements.watch(document, () => this.provider)
     this.provider.attach()
+    runtime.addEventListener?.('online', this.#online)
   }
 
   /** Call it when the document has what this device has kept. @param hasBoard whether that is more than nothing */
@@ -112,9 +119,15 @@ export class Connection {
 
   destroy(): void {
     clearTimeout(this.#later)
+    runtime.removeEventListener?.('online', this.#online)
     this.#state = 'closed'
     this.provider.destroy()
     this.#socket.destroy()
+  }
+
+  /** The network of the device is back. The provider would wait until its next attempt is due. */
+  readonly #online = (): void => {
+    if (this.#state === 'connecting') void this.#socket.connect()
   }
 
   #read(): BoardStatus {

@@ -43,6 +43,8 @@ export class EditorLoad {
   #awaySince: number | null = null
   /** The longest time from the end of a connection until it showed the board again. */
   longestAwayMs = 0
+  /** When it last showed the board again after its connection had ended (`performance.now()`). */
+  backAt = -Infinity
 
   constructor(boardId: string, name: string, ledger: BoardLedger, random: Random, pace: EditorPace) {
     this.#pace = pace
@@ -99,7 +101,8 @@ export class EditorLoad {
     this.#editor.socket.on('close', () => (this.#awaySince ??= performance.now()))
     this.#editor.provider.on('synced', ({ state }: { state: boolean }) => {
       if (!state || this.#awaySince === null) return
-      this.longestAwayMs = Math.max(this.longestAwayMs, performance.now() - this.#awaySince)
+      this.backAt = performance.now()
+      this.longestAwayMs = Math.max(this.longestAwayMs, this.backAt - this.#awaySince)
       this.#awaySince = null
     })
     this.#editor.provider.setAwarenessField('user', { name: this.name })

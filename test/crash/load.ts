@@ -33,7 +33,7 @@ export interface LoadFigures extends Omit<ApiFigures, 'faults'> {
   acknowledged: number
   /** How often `live: true` was held against an open canvas. */
   canvasesHeld: number
-  /** The longest time from the end of an editor's connection until it showed its board again. */
+  /** The longest time from the end of a balanced editor's connection until it showed its board again. */
   longestAwayMs: number
 }
 
@@ -42,7 +42,7 @@ export interface LoadPace extends EditorPace {
   requestPauseMs: number
 }
 
-const fullSpeed: LoadPace = { pauseMs: 4, requestPauseMs: 0, stockDelays: false }
+export const fullSpeed: LoadPace = { pauseMs: 4, requestPauseMs: 0, stockDelays: false }
 
 /** Of a request that checks. */
 const attempts = 10
@@ -57,6 +57,8 @@ export class Load {
   readonly #pace: LoadPace
   readonly #clients: ApiLoad[]
   #editors: EditorLoad[] = []
+  /** Those of them whose connections a balancer spreads. The others can only wait until their node is back. */
+  #balanced: EditorLoad[] = []
   readonly #watch = new LiveWatch(() => this.#editors)
   /** Of editors that have left. */
   readonly #left = { acknowledged: 0, longestAwayMs: 0 }
@@ -110,6 +112,7 @@ export class Load {
       const balanced = boards.map((board) => this.#editor(board))
       const direct = nodeUrls.map(() => this.#editor(this.boards[0]!))
       this.#editors = [...balanced, ...direct]
+      this.#balanced = balanced
       await Promise.all([
         ...balanced.map((editor, nth) => editor.open(url, path(editor, nth), this.#token)),
         ...direct.map((editor, nth) => editor.open(nodeUrls[nth]!, '/collab', this.#token)),
@@ -189,6 +192,11 @@ export class Load {
     return (await Promise.all(faults)).flat()
   }
 
+  /** When the last balanced editor showed its board again (`performance.now()`). */
+  get allBackAt(): number {
+    return Math.max(...this.#balanced.map(({ backAt }) => backAt))
+  }
+
   get figures(): LoadFigures {
     const figures = {
       ...this.#left,
@@ -198,10 +206,9 @@ export class Load {
       unavailable: 0,
       slowestMs: 0,
     }
-    for (const { acknowledged, longestAwayMs } of this.#editors) {
-      figures.acknowledged += acknowledged
+    for (const { acknowledged } of this.#editors) figures.acknowledged += acknowledged
+    for (const { longestAwayMs } of this.#balanced)
       figures.longestAwayMs = Math.max(figures.longestAwayMs, longestAwayMs)
-    }
     for (const { figures: of } of this.#clients) {
       figures.written += of.written
       figures.unanswered += of.unanswered

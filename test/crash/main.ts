@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { EventRun } from './event-round.ts'
 import { FileRun } from './file-round.ts'
+import { fullSpeed } from './load.ts'
 import { MoveRun } from './move-round.ts'
 import { NodeRun } from './node-round.ts'
 import { CrashRun, kills, type Kill } from './round.ts'
@@ -25,6 +26,7 @@ const options = new Command('crash')
     whole,
   )
   .option('--redis', 'with --nodes: a Redis between the nodes')
+  .option('--stock', 'with --nodes: editors connect again as the stock provider does, not at once')
   .option('--pause <seconds>', 'with --nodes: the longest pause', whole, 90)
   .option('--files <n>', 'run n rounds of uploads, completions and reclaims instead', whole)
   .parse()
@@ -35,6 +37,7 @@ const options = new Command('crash')
     nodes?: number
     pause: number
     redis?: true
+    stock?: true
     rounds: number
     minutes?: number
     seed: number
@@ -42,6 +45,7 @@ const options = new Command('crash')
   }>()
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 const startedAt = performance.now()
 if (options.events !== undefined) process.exit(await eventRounds(options.events))
 if (options.moves !== undefined) process.exit(await moveRounds(options.moves))
@@ -157,14 +161,15 @@ async function fileRounds(count: number): Promise<number> {
 
 /** @returns the exit code */
 async function nodeRounds(nodes: number): Promise<number> {
-  const { seed, rounds, pause, redis = false } = options
-  const run = await NodeRun.start({ seed, nodes, redis, maxPauseMs: pause * 1000 })
+  const { seed, rounds, pause, redis = false, stock = false } = options
+  const pace = { ...fullSpeed, stockDelays: stock }
+  const run = await NodeRun.start({ seed, nodes, redis, maxPauseMs: pause * 1000, pace })
   process.once('SIGINT', () => void run.end().then(() => process.exit(130)))
   let faults = 0
   try {
     print(`seed ${seed}`)
     for (let n = 1; n <= rounds; n++) {
-      const { fault, lastedMs, faults: found } = await run.round()
+      const { fault, lastedMs, backMs, faults: found } = await run.round()
       faults += found.length
       for (const text of found) print(`    ${text}`)
       if (found.length > 0) print(run.output)
@@ -179,9 +184,9 @@ async function nodeRounds(nodes: number): Promise<number> {
         repeated,
       } = run.figures
       print(
-        `${n}: ${fault}, ${(lastedMs / 1000).toFixed(1)} s; so far ${acknowledged} edits acknowledged, ${written} writes 2xx, ` +
+        `${n}: ${fault}, ${seconds(lastedMs)}, all back ${seconds(backMs)} after it; so far ${acknowledged} edits acknowledged, ${written} writes 2xx, ` +
           `${unanswered} unanswered, ${unavailable} × 503, live held against ${canvasesHeld} canvases, ` +
-          `${events} events, ${repeated} repeated, longest away ${(longestAwayMs / 1000).toFixed(1)} s, ${faults} faults`,
+          `${events} events, ${repeated} repeated, longest away ${seconds(longestAwayMs)}, ${faults} faults`,
       )
     }
     const left = await run.checkAll()

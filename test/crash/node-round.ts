@@ -34,6 +34,8 @@ export interface NodeRoundReport {
   fault: NodeFault
   /** How long the pause, the cut or the stop took. */
   lastedMs: number
+  /** The time from its end until all balanced editors showed their boards again. */
+  backMs: number
   faults: string[]
 }
 
@@ -105,7 +107,7 @@ export class NodeRun {
     await delay(this.#random.between(500, 2000))
     const beganAt = performance.now()
     await this.#cause[fault]()
-    const lastedMs = performance.now() - beganAt
+    const endedAt = performance.now()
     const died = await this.#cluster.ready()
     await delay(this.#random.between(0, 2000))
     const faults = [
@@ -114,7 +116,8 @@ export class NodeRun {
       ...(await load.check()),
       ...(await load.allPresent(presentWithinMs)),
     ]
-    return { round: this.#rounds, fault, lastedMs, faults }
+    const backMs = Math.max(0, load.allBackAt - endedAt)
+    return { round: this.#rounds, fault, lastedMs: endedAt - beganAt, backMs, faults }
   }
 
   /** Checks all acknowledged writes of all rounds again, and their events. */

@@ -1,4 +1,5 @@
 /** Boards that the app keeps on the device, while the service is away. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { makeBoard } from '../api/board.ts'
@@ -65,3 +66,31 @@ test('[WC1] what is typed while the service is away survives the window, and is 
   // Chromium tells of each attempt to reach the service while it is away.
   expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([])
 })
+
+test('[WC20] however long the service was away, the app is connected within eight seconds; when the network is back, at once', async () => {
+  const testDatabase = await cloneDatabase()
+  onTestFinished(() => testDatabase.drop())
+  const [port, dataDir] = await Promise.all([freePort(), testDataDir()])
+  const start = () =>
+    startService({ workers: false, testDatabase, config: { logLevel: 'error', port, dataDir } })
+  let service = await start()
+  onTestFinished(() => service.stop())
+  const user = await service.user()
+  const { page } = await openAs(service, user, (await makeBoard(user)).id)
+  await saved(page)
+  // The provider waits for random times. These are the longest.
+  await page.evaluate('Math.random = () => 0.999')
+  /** @returns how long the app stays away, in ms, once the service is back */
+  const awayAfter = async (ms: number, meanwhile: (gone: boolean) => Promise<void>) => {
+    await Promise.all([meanwhile(true), service.stop()])
+    await eventually(() => state(page).textContent()).toContain('Offline')
+    await delay(ms)
+    service = await start()
+    await meanwhile(false)
+    const backAt = performance.now()
+    await until(async () => !(await state(page).textContent())?.includes('Offline'), 'connected', 20_000)
+    return performance.now() - backAt
+  }
+  expect(await awayAfter(17_000, async () => {})).toBeLessThan(8500)
+  expect(await awayAfter(9000, (gone) => page.context().setOffline(gone))).toBeLessThan(2500)
+}, 90_000)
