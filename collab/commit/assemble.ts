@@ -28,6 +28,14 @@ const assemblyMs = 15
  */
 const manyWrites = 8
 
+/**
+ * API writes of a board that go into one commit while somebody edits the board. Its next edit waits for all of them.
+ * Measured beside 50 clients that write to it as fast as they can, 8 runs of 8 s each: an edit is acknowledged within 41 ms
+ * (95th percentile) instead of 59, and the clients write 660 cards a second instead of 870. With 4 in place of 8: 33 ms
+ * and 460. With 16: 53 ms.
+ */
+const writesBesideEdits = 8
+
 /** A commit with all small items, and the large commits. */
 class Draft {
   readonly now: number
@@ -132,7 +140,8 @@ export class Assembler {
       if (draft.bytes >= this.#maxBytes || (!isFirst && draft.isOver())) break
       if (paired.has(queue) || !queue.canGo(draft.now) || (queue.isSingly && !isFirst)) continue
       if (editsOnly && queue.edits.count === 0) continue
-      const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until }
+      const writes = queue.edits.isActive(draft.now) ? writesBesideEdits : Infinity
+      const budget = { bytes: this.#maxBytes - draft.bytes, until: draft.until, writes }
       const taken = editsOnly ? [editItem(queue, budget.bytes)] : takeBoard(queue, budget, this.#quota)
       this.#active.delete(queue)
       if (!queue.idle || !isEmpty(taken)) this.#active.add(queue) // at the end of the order

@@ -8,6 +8,9 @@ export interface QueuedEdit {
   guests?: ReadonlyMap<string, number> | undefined
 }
 
+/** People who type make the next edit within this time. */
+const activeMs = 1000
+
 /**
  * The uncommitted edits of one board, in the order of arrival. They stay here until their commit is answered.
  *
@@ -23,6 +26,7 @@ export class EditBacklog {
   #committedMark = 0
   /** When the first edit arrived, or when some were last committed. */
   #since = 0
+  #lastAt = -Infinity
   #state: 'flowing' | 'stalled' = 'flowing'
   readonly #waiters = new Set<() => void>()
 
@@ -32,6 +36,11 @@ export class EditBacklog {
 
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** Whether somebody edits the board. */
+  isActive(now: number): boolean {
+    return now - this.#lastAt < activeMs
   }
 
   /** The mark of the last queued edit. An acknowledgement waits until `hasCommitted` is true for it. */
@@ -45,6 +54,7 @@ export class EditBacklog {
 
   push(edit: QueuedEdit, now: number): void {
     if (this.#edits.length === 0) this.#since = now
+    this.#lastAt = now
     this.#edits.push({ ...edit, queuedAt: now })
     this.#bytes += edit.update.byteLength
     this.#queuedMark += 1

@@ -11,6 +11,8 @@ interface Budget {
   bytes: number
   /** `performance.now()` after which the rest waits for the next commit. */
   until: number
+  /** Most writes. */
+  writes: number
 }
 
 /** @returns the items for one commit; or a write that takes longer to build than other boards may wait */
@@ -66,6 +68,7 @@ class WritesOfCommit {
   readonly #claimed = new Set<string>()
   /** Whether one of them reads the whole board. Then no other write follows in this commit. */
   #isWhole = false
+  #count = 0
   /** A write that takes longer to build than other boards may wait. */
   #slow: Building | null = null
 
@@ -86,7 +89,8 @@ class WritesOfCommit {
   }
 
   #hasRoom(): boolean {
-    const { bytes, until } = this.#budget
+    const { bytes, until, writes } = this.#budget
+    if (this.#count >= writes) return false
     return this.#items.length === 0 || (this.#bytes < bytes && performance.now() < until)
   }
 
@@ -145,6 +149,7 @@ class WritesOfCommit {
       return false
     }
     this.#items.push(item)
+    this.#count += 1
     if (!built) return true
     for (const claim of claims) this.#claimed.add(claim)
     if (typeof write.reads === 'object') for (const id of write.reads) this.#read.add(id)

@@ -46,7 +46,7 @@ test('[X103] an edit of a quiet board is broadcast and committed in its turn, an
   await until(() => viewer.document.getMap('cards').size === 5, 'all are shown')
 })
 
-test('[X130] edits don’t wait for many writes: a commit takes them alone, and the next one takes both', async () => {
+test('[X130, X132] edits don’t wait for many writes: a commit takes them alone, the next one takes both, and none takes many writes', async () => {
   const boardId: string = (await user.api.post('/boards', { name: 'Busy' })).body.board.id
   const path = `/boards/${boardId}/cards`
   const write = (x: number) => user.api.post(path, { kind: 'note', x, y: 0 })
@@ -71,8 +71,20 @@ test('[X130] edits don’t wait for many writes: a commit takes them alone, and 
     .slice(before + 1)
     .map(({ items }) => (JSON.parse(items) as CommitItem[]).map(({ kind }) => kind))
   expect(kinds[0]).toEqual(['edit'])
-  expect(kinds[1]).toEqual(['edit', ...Array.from({ length: many }, () => 'write')])
+  expect(kinds[1]).toEqual(['edit', ...Array.from({ length: 8 }, () => 'write')])
+  expect(kinds.slice(2).map(({ length }) => length)).toEqual([8, 4])
   await until(() => editor.cards.size === many + 3, 'all are shown')
+
+  await delay(1100)
+  const later = database.calls.length
+  database.hold()
+  const more = [write(0)]
+  await until(() => database.calls.length === later + 1, 'a commit is under way again')
+  for (let n = 1; n <= many; n++) more.push(write(n))
+  await until(() => queue.waitingWrites === many, 'many wait again')
+  database.release()
+  for (const { status } of await Promise.all(more)) expect(status).toBe(201)
+  expect(database.calls.slice(later).map(({ items }) => JSON.parse(items).length)).toEqual([1, many])
 })
 
 /** The first byte of a WebSocket frame. */
