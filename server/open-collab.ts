@@ -24,7 +24,9 @@ import { Compactor } from '../collab/log/compact.ts'
 import { closeCodes } from '../core/errors.ts'
 import { encodeState } from '../collab/updates/encode-state.ts'
 import { clientAddress, network } from '../platform/client-address.ts'
+import { openSigning } from '../platform/secrets/signatures.ts'
 import type { Basis } from './basis.ts'
+import { secretKeysOf } from './config.ts'
 import { Pace } from '../platform/work/pace.ts'
 
 export type Collab = ReturnType<typeof openCollab>
@@ -65,9 +67,9 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     ...(options.answerTimeoutMs ? { answerTimeoutMs: options.answerTimeoutMs } : {}),
     onStalled: (boardId) => gateway.closeBoard(boardId, closeCodes.tryLater),
     onCommit: metrics.onCommit,
-    onGrown(boardId, head) {
+    onGrown(boardId, head, updates) {
       compactor.grown(boardId, head)
-      nodes.committed(boardId, head.seq)
+      nodes.committed(boardId, { after: head.seq - 1, head, updates })
     },
   })
   const loader = new LogLoader(pool, options.loading)
@@ -80,6 +82,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
   const bus = openBus({ database, redisUrl: config.redisUrl, log })
   const nodes = new Nodes({
     ...{ database, documents, bus, log },
+    signing: openSigning(secretKeysOf(config), 'messages between nodes'),
     closeCanvases: () => gateway.closeCanvases(),
     onNodesLost,
     onNodeGone: (node) => gateway.presence.nodeGone(node),

@@ -38,6 +38,8 @@ export interface BusDriver {
 /** For how long messages of a kind are gathered. After a quiet time the first one is sent at once. */
 export interface Pace {
   hintMs: number
+  /** The most bytes of updates that a message carries. */
+  hintBytes: number
   awarenessMs: number
 }
 

@@ -13,6 +13,9 @@
  *   revoked    {}                              somebody's access ended or shrank; sent by the database
  *
  * The database sends in the transaction that makes the change, whoever makes it. Its messages have no `from`.
+ *
+ * `hint` and `show` may carry what small commits added to the log (`added`), signed with a key of the nodes. A receiver
+ * that has all before it need not read the log.
  */
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -27,14 +30,33 @@ const uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-f
 const seq = Type.Integer({ minimum: 0 })
 const v = Type.Literal(messageVersion)
 
+const added = Type.Object({
+  board: uuid,
+  after: seq,
+  head: Type.Object({
+    seq,
+    indexedSeq: seq,
+    apiClient: seq,
+    apiClock: seq,
+    topZ: Type.Number(),
+    logRows: seq,
+    logBytes: seq,
+  }),
+  /** Framed as in the log, in base64. */
+  updates: Type.String(),
+})
+/** What commits added to the logs of boards, and the signature of the node that made them. */
+const signed = Type.Optional(Type.Object({ added: Type.Array(added), signature: Type.String() }))
+
 const fromNode = Type.Union([
   Type.Object({
     v,
     kind: Type.Literal('hint'),
     from: uuid,
     boards: Type.Array(Type.Tuple([uuid, seq])),
+    signed,
   }),
-  Type.Object({ v, kind: Type.Literal('show'), from: uuid, ask: uuid, board: uuid, seq }),
+  Type.Object({ v, kind: Type.Literal('show'), from: uuid, ask: uuid, board: uuid, seq, signed }),
   Type.Object({ v, kind: Type.Literal('shown'), from: uuid, ask: uuid, board: uuid, seq }),
   Type.Object({ v, kind: Type.Literal('awareness'), from: uuid, board: uuid }),
   Type.Object({ v, kind: Type.Literal('left'), from: uuid }),
@@ -56,6 +78,10 @@ export type MessageOf<K extends MessageKind> = Extract<Message, { kind: K }>
 type Bare<M> = M extends { from: string } ? Omit<M, 'v' | 'from'> : never
 /** A message that a node sends. The bus adds the version and the sender. */
 export type NodeMessage = Bare<Message>
+
+/** What commits added to a board's log, as it is sent. */
+export type SentAdded = Static<typeof added>
+export type Signed = NonNullable<Static<typeof signed>>
 
 /** A committed notification. */
 export type Notified = [account: string, notificationId: string]

@@ -24,7 +24,7 @@ export class NotifyDriver implements BusDriver {
    * 80 KB a second, and a cursor is seen on another node after 160 ms at the median; every 150 ms they are 40 and 160 KB,
    * after 95 ms. PostgreSQL needs up to 10 ms of CPU a second for them, of which half can't be told from its noise.
    */
-  readonly pace = { hintMs: 15, awarenessMs: 150 }
+  readonly pace = { hintMs: 15, hintBytes: 4096, awarenessMs: 150 }
   lost = 0
   readonly #database: Database
   readonly #failed: RareWarning

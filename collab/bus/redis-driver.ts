@@ -30,7 +30,7 @@ const lastWordsMs = 500
 const maxWaitingBytes = 4 * 1024 * 1024
 
 export class RedisDriver implements BusDriver {
-  readonly pace = { hintMs: 4, awarenessMs: 50 }
+  readonly pace = { hintMs: 4, hintBytes: 16 * 1024, awarenessMs: 50 }
   lost = 0
   readonly #options: RedisDriverOptions
   #channel = ''

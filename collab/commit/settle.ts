@@ -16,8 +16,8 @@ export interface SettleOptions {
   quota: DocumentQuota
   clock: Clock
   log: Logger
-  /** Called after each commit that added to a board's log. */
-  onGrown?(boardId: string, head: BoardHead): void
+  /** Called after each commit that added to a board's log, with what it added. */
+  onGrown?(boardId: string, head: BoardHead, updates: Uint8Array[]): void
 }
 
 interface Entry {
@@ -46,7 +46,8 @@ export function settle(
     const head = heads.get(queue.boardId)
     if (head) queue.learn(head)
     const ok = entries.filter((entry) => entry.outcome === 'ok').map(({ item }) => item)
-    const grew = ok.some(({ updates }) => updates.length > 0)
+    const updates = ok.flatMap((item) => item.updates)
+    const grew = updates.length > 0
     queue.wentSingly()
     for (const item of ok)
       if (item.kind === 'edit') waitedMs = Math.max(waitedMs ?? 0, queue.edits.committed(item.count, now))
@@ -57,7 +58,7 @@ export function settle(
     if (entries.some(({ outcome }) => outcome === 'busy')) queue.backOff(now, whileBusy)
     else queue.goOn()
     if (queue.idle) active.delete(queue)
-    if (grew && queue.head) options.onGrown?.(queue.boardId, queue.head)
+    if (grew && head) options.onGrown?.(queue.boardId, head, updates)
     // Send pending broadcasts in the same socket write as the acknowledgements.
     const release = () => queue.edits.release((sockets) => queue.document?.showWith(sockets))
     if (!ok.some(({ kind }) => kind === 'edit')) continue

@@ -22,7 +22,7 @@ import { BoardLog, sendToCanvases, withoutListeners } from './board-log.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, senderOf, type TurnOrigin } from './origin.ts'
-import { bytesOf, type News, type Tail } from '../log/log.ts'
+import { bytesOf, type Added, type News, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
@@ -276,11 +276,11 @@ export class BoardDocument implements CommittingDocument {
   }
 
   /** Sends canvases what others committed. Builds the document when the index does not have all of it. */
-  async #sendTail(stored: StoredState): Promise<void> {
+  async #sendTail(stored: StoredState, added?: Added): Promise<void> {
     for (let attempt = 0; stored.seq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const found = await this.#log.follow(stored.seq)
+        const found = await this.#log.follow(stored.seq, added)
         const { seq, indexedSeq, snapshot, updates } = found
         if (snapshot || indexedSeq < seq || bytesOf(updates) > partBytes) return await this.#build(stored)
         this.#send(stored, seq, updates)
@@ -480,11 +480,12 @@ export class BoardDocument implements CommittingDocument {
       void this.#context.queue.flush(this.boardId)
   }
 
-  noticed(seq: number): void {
+  /** @param added what was added up to that position, or up to an earlier one, when it is known */
+  noticed(seq: number, added?: Added): void {
     this.#know(seq)
     if (this.appliedSeq >= this.#knownSeq) return
-    if (this.#state.kind === 'following') this.#follow(this.#catchUp())
-    else if (this.#state.kind === 'stored') this.#follow(this.#sendTail(this.#stored!))
+    if (this.#state.kind === 'following') this.#follow(this.#catchUp(added))
+    else if (this.#state.kind === 'stored') this.#follow(this.#sendTail(this.#stored!, added))
   }
 
   #reached(seq: number): void {
@@ -529,11 +530,11 @@ export class BoardDocument implements CommittingDocument {
 
   // ---- the log
 
-  async #catchUp(): Promise<void> {
+  async #catchUp(added?: Added): Promise<void> {
     for (let attempt = 0; this.#appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const { seq } = await this.#applyFound(await this.#log.follow(this.#appliedSeq))
+        const { seq } = await this.#applyFound(await this.#log.follow(this.#appliedSeq, added))
         this.broadcast()
         // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq

@@ -1,15 +1,18 @@
 /**
- * Communicates with the other processes (nodes) on the same database. The log is the truth. Nodes send each other only
- * hints (board, position) over the bus, and only about boards that another node has open. A lost hint does no harm:
- * every node checks its open boards several times a second. collab/bus/messages.ts describes the messages; roster.ts
- * knows which nodes are alive.
+ * Communicates with the other processes (nodes) on the same database. The log is the truth. After a commit, nodes send
+ * each other hints (board, position, what was added) over the bus, and only about boards that another node has open. A
+ * lost hint does no harm: every node checks its open boards several times a second. collab/bus/messages.ts describes the
+ * messages; roster.ts knows which nodes are alive.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../platform/log.ts'
+import type { Signing } from '../../platform/secrets/signatures.ts'
 import type { Database } from '../../sql/database.ts'
+import { readSigned } from '../bus/added.ts'
 import type { Bus } from '../bus/bus.ts'
 import { Hints } from '../bus/hints.ts'
-import type { MessageOf } from '../bus/messages.ts'
+import type { MessageOf, Signed } from '../bus/messages.ts'
+import type { Added } from '../log/log.ts'
 import type { Documents } from './documents.ts'
 import { OpenBoards, type Hold } from './open-boards.ts'
 import { People } from './people.ts'
@@ -20,6 +23,8 @@ export interface NodesOptions {
   database: Database
   documents: Documents
   bus: Bus
+  /** Signs what messages carry, with a key that all nodes have. */
+  signing: Signing
   log: Logger
   /** Closes all canvases of this node. Resolves when their sockets are gone. */
   closeCanvases(): Promise<void>
@@ -55,10 +60,10 @@ export class Nodes {
 
   constructor(options: NodesOptions) {
     this.#options = options
-    const { database, documents, bus, log } = options
+    const { database, documents, bus, signing, log } = options
     this.#bus = bus
     this.id = bus.node
-    this.#hints = new Hints(bus)
+    this.#hints = new Hints(bus, signing)
     this.#roster = new Roster({
       ...{ id: this.id, database, log, open: this.open, people: this.people },
       outstanding: () =>
@@ -130,13 +135,11 @@ export class Nodes {
     if (this.isAlone) return true
     const ask = randomUUID()
     const { promise: answered, resolve: done } = Promise.withResolvers<boolean>()
-    const send = () => this.#bus.publish({ kind: 'show', ask, board: boardId, seq })
     // At the last heartbeat another node had the board open. It need not wait until the database has named all.
     const isSent = this.isElsewhere(boardId)
-    if (isSent) {
-      send()
-      this.#hints.replaced(boardId, seq)
-    }
+    const signed = isSent ? this.#hints.replaced(boardId, seq) : undefined
+    const send = () => this.#bus.publish({ kind: 'show', ask, board: boardId, seq, signed })
+    if (isSent) send()
     const question: Question = { shownBy: new Set(), nodes: null, done }
     this.#asked.set(ask, question)
     const timers = [setTimeout(() => done(false), timeoutMs), setTimeout(send, askAgainMs)]
@@ -160,20 +163,31 @@ export class Nodes {
   }
 
   /** Sends a hint about a commit of this node to the other nodes that have the board open. */
-  committed(boardId: string, seq: number): void {
-    if (this.isElsewhere(boardId)) this.#hints.add(boardId, seq)
+  committed(boardId: string, added: Added): void {
+    if (this.isElsewhere(boardId)) this.#hints.add(boardId, added)
   }
 
-  #hinted({ boards }: MessageOf<'hint'>): void {
-    for (const [boardId, seq] of boards) this.#options.documents.find(boardId)?.noticed(seq)
+  #hinted({ from, boards, signed }: MessageOf<'hint'>): void {
+    const added = this.#read(from, signed)
+    for (const [boardId, seq] of boards)
+      this.#options.documents.find(boardId)?.noticed(seq, added?.get(boardId))
+  }
+
+  /**
+   * Reads what a message carries. Only a node that holds its lock in this database has commits of this database: a copy
+   * of the database may have the same boards, the same keys and the same Redis.
+   */
+  #read(from: string, signed: Signed | undefined): ReadonlyMap<string, Added> | undefined {
+    if (!signed || !this.#roster.isOther(from)) return undefined
+    return readSigned(this.#options.signing, from, signed)
   }
 
   /**
    * Only a node that may be asked answers, for itself. Its board may have been closed meanwhile. Every node may have the
    * document in memory: the question came in place of a hint.
    */
-  async #showAsked({ ask, board, seq }: MessageOf<'show'>): Promise<void> {
-    this.#options.documents.find(board)?.noticed(seq)
+  async #showAsked({ from, ask, board, seq, signed }: MessageOf<'show'>): Promise<void> {
+    this.#options.documents.find(board)?.noticed(seq, this.#read(from, signed)?.get(board))
     if (!this.#roster.isRegistered(board)) return
     const here = { documents: this.#options.documents, open: this.open }
     if ((await showHere(here, board, seq)) === 'shown') this.#bus.publish({ kind: 'shown', ask, board, seq })

@@ -122,6 +122,11 @@ export class Roster {
     return this.#others.length
   }
 
+  /** Whether this is the id of another node that was alive at the last heartbeat. */
+  isOther(node: string): boolean {
+    return this.#others.includes(node)
+  }
+
   /** Whether another node had the board open at the last heartbeat. */
   isElsewhere(boardId: string): boolean {
     return this.#elsewhere.has(boardId)

@@ -214,6 +214,13 @@ export async function tail(
   }
 }
 
+/** What commits added to a board's log: the updates after position `after`, up to `head.seq`. */
+export interface Added {
+  after: number
+  head: BoardHead
+  updates: Uint8Array[]
+}
+
 /** The most rows, and the most bytes of each, that `news` reads. */
 const [newsRows, newsRowBytes] = [32, 16 * 1024]
 

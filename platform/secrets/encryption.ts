@@ -18,6 +18,7 @@ export type Purpose =
   | 'part urls'
   | 'sessions'
   | 'image urls'
+  | 'messages between nodes'
 
 /** The values of SECRET_KEY and, during a rotation, of SECRET_KEY_PREVIOUS. The first one encrypts, all of them decrypt. */
 export type SecretKeys = readonly [string, ...string[]]

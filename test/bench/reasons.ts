@@ -6,7 +6,7 @@ const shown =
   'the change is shown when its commit is on the disk, and the commit writes more than the one row of the bare insert. The relay commits nothing.'
 
 const elsewhere =
-  'the answer waits until the other node has shown the change: a message to it, a read of the log, and its answer.'
+  'the answer waits until the other node has shown the change: a message to it, and its answer.'
 const shared =
   'nodes that exchange nothing, each with edits and as many observers of its own, cost 1.2 (two) and 1.35 (three) of one node on two cores: their processes slow each other, and each commits.'
 

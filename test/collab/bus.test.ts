@@ -29,6 +29,11 @@ interface Node {
 
 const kinds: MessageKind[] = ['hint', 'show', 'shown', 'awareness', 'left', 'notified', 'revoked']
 const board = randomUUID()
+const head = { seq: 7, indexedSeq: 6, apiClient: 2 ** 52, apiClock: 9, topZ: -1.5, logRows: 3, logBytes: 90 }
+const signed = {
+  added: [{ board, after: 6, head, updates: randomBytes(9000).toString('base64') }],
+  signature: 'x',
+}
 const closing: (() => Promise<void>)[] = []
 afterAll(async () => {
   for (const close of closing) await close()
@@ -84,6 +89,7 @@ describe.each(drivers)('%s', (name, redisUrl) => {
     const sent: NodeMessage[] = [
       { kind: 'hint', boards: Array.from({ length: 1000 }, (_, seq) => [randomUUID(), seq]) },
       { kind: 'show', ask: randomUUID(), board, seq: 7 },
+      { kind: 'show', ask: randomUUID(), board, seq: 7, signed },
       { kind: 'shown', ask: randomUUID(), board, seq: 7 },
       { kind: 'left' },
     ]
@@ -95,7 +101,7 @@ describe.each(drivers)('%s', (name, redisUrl) => {
     b.bus.publish({ kind: 'shown', ask: randomUUID(), board, seq: 8 })
     await until(() => a.heard.length === 1, 'the answer arrives')
     expect(a.heard).toMatchObject([{ kind: 'shown', from: b.bus.node }])
-    expect(a.bus.counts()).toEqual({ sent: 4, received: 1, ignored: 0, lost: 0 })
+    expect(a.bus.counts()).toEqual({ sent: 5, received: 1, ignored: 0, lost: 0 })
   })
 
   test('[NB1] bytes of awareness arrive as they are, of any size up to the limit', async () => {

@@ -30,6 +30,8 @@ const odd = [
   `{"kind":"hint","from":"${id}","boards":[["${id}"]]}`,
   `{"kind":"hint","from":"${id}","boards":[["${id}",1e999]]}`,
   `{"kind":"hint","from":"${id}","boards":7}`,
+  `{"v":1,"kind":"hint","from":"${id}","boards":[],"signed":7}`,
+  `{"v":1,"kind":"hint","from":"${id}","boards":[],"signed":{"added":[{"board":"${id}"}],"signature":""}}`,
   `{"kind":"show","from":"${id}","board":"x","seq":-1,"ask":null}`,
   `{"kind":"show","from":"${id}"}`,
   `{"kind":"shown","from":"${id}","ask":"${id}","board":"${id}","seq":1}`,

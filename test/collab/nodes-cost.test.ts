@@ -4,8 +4,10 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Bus } from '../../collab/bus/bus.ts'
 import { Hints } from '../../collab/bus/hints.ts'
 import { news, tail } from '../../collab/log/log.ts'
+import { openSigning } from '../../platform/secrets/signatures.ts'
 import { makeBoard } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
+import { testSecretKey } from '../support/service.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 // The test reads the messages on the channel of NOTIFY.
@@ -71,8 +73,9 @@ test('[N42] a hint after a quiet time leaves no timer behind', async () => {
   onTestFinished(() => void vi.useRealTimers())
   const sent: unknown[] = []
   const bus = { pace: { hintMs: 10, awarenessMs: 0 }, publish: (message: unknown) => void sent.push(message) }
-  const hints = new Hints(bus as unknown as Bus)
-  hints.add('a', 1)
+  const hints = new Hints(bus as unknown as Bus, openSigning([testSecretKey], 'messages between nodes'))
+  const head = { seq: 1, indexedSeq: 1, apiClient: 0, apiClock: 0, topZ: 0, logRows: 1, logBytes: 9 }
+  hints.add('a', { after: 0, head, updates: [] })
   await new Promise<void>((resolve) => process.nextTick(resolve))
   expect(sent).toHaveLength(1)
   expect(vi.getTimerCount()).toBe(0)
