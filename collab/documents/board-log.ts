@@ -3,7 +3,7 @@ import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, StatementPool } from '../../sql/database.ts'
-import { news, ownBuffers, tail, type Added, type News, type Tail } from '../log/log.ts'
+import { news, ownBuffers, tail, type LogContent, type News, type Tail } from '../log/log.ts'
 import type { LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { nothingIndexed, type LogOrigin } from './origin.ts'
@@ -21,8 +21,8 @@ export class BoardLog {
   readonly #document: Document
   readonly #options: BoardLogOptions
   readonly #gone: () => void
-  /** What the last reading found, besides the log. */
-  #last: Pick<News, 'ownerId' | 'isPro' | 'snapshotBytes'> | null = null
+  /** Read with the log. */
+  #ownerId = ''
 
   /** @param gone called when the board does not exist any more */
   constructor(boardId: string, document: Document, options: BoardLogOptions, gone: () => void) {
@@ -46,22 +46,16 @@ export class BoardLog {
     return this.#counted(found)
   }
 
-  /**
-   * The same for what others have committed since. Usually that is little.
-   *
-   * @param added what a message carried. The log is read when that does not follow `from`.
-   */
-  async follow(from: number, added?: Added): Promise<News> {
-    if (added?.after === from && this.#last)
-      return { ...this.#last, ...added.head, snapshot: null, updates: added.updates }
+  /** The same for what others have committed since. Usually that is little. */
+  async follow(from: number): Promise<News> {
     const found = await news(this.#options.database, this.#boardId, from)
     return found ? this.#counted(found) : this.read(from, 'follow')
   }
 
   /** Counts the document's memory for the account that owns the workspace now. */
   #counted<Found extends News>(found: Found): Found {
-    const { ownerId: account, isPro, snapshotBytes } = found
-    this.#last = { ownerId: account, isPro, snapshotBytes }
+    const { ownerId: account, isPro } = found
+    this.#ownerId = account
     this.#options.memory.count(this.#document, { account, isPro, kind: 'live' })
     return found
   }
@@ -74,18 +68,18 @@ export class BoardLog {
   }
 
   /**
-   * Applies what was read. Nobody else may use it.
+   * Applies what was read, or what continues it. Nobody else may use it.
    *
    * @returns the steps that integrating its items took (meter.ts)
    */
-  apply(found: News, { isOpening }: { isOpening: boolean }): Promise<number> {
+  apply(found: LogContent, { isOpening }: { isOpening: boolean }): Promise<number> {
     const { memory, loader } = this.#options
-    const { snapshot, updates, ownerId } = found
+    const { snapshot, updates } = found
     return loader.apply(
       this.#document,
       { snapshot, updates },
       {
-        account: ownerId,
+        account: this.#ownerId,
         origin: logOrigin(),
         failed: this.failed,
         requireRoom: isOpening ? memory.opening(this.#document) : memory.following(this.#document),

@@ -22,7 +22,7 @@ import { BoardLog, sendToCanvases, withoutListeners } from './board-log.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { authorsOf, isFromLog, senderOf, type TurnOrigin } from './origin.ts'
-import { bytesOf, type Added, type News, type Tail } from '../log/log.ts'
+import { bytesOf, type Added, type BoardHead, type News, type Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
@@ -280,7 +280,12 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; stored.seq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const found = await this.#log.follow(stored.seq, added)
+        if (added?.after === stored.seq && added.head.indexedSeq === added.head.seq) {
+          this.#send(stored, added.head.seq, added.updates)
+          this.broadcast()
+          continue
+        }
+        const found = await this.#log.follow(stored.seq)
         const { seq, indexedSeq, snapshot, updates } = found
         if (snapshot || indexedSeq < seq || bytesOf(updates) > partBytes) return await this.#build(stored)
         this.#send(stored, seq, updates)
@@ -534,7 +539,12 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; this.#appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        const { seq } = await this.#applyFound(await this.#log.follow(this.#appliedSeq, added))
+        if (attempt === 0 && added?.after === this.#appliedSeq) {
+          await this.#applyAdded(added)
+          this.broadcast()
+          continue
+        }
+        const { seq } = await this.#applyFound(await this.#log.follow(this.#appliedSeq))
         this.broadcast()
         // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
@@ -568,8 +578,19 @@ export class BoardDocument implements CommittingDocument {
     return found
   }
 
+  async #applyAdded({ head, updates }: Added): Promise<void> {
+    this.merged(await this.#log.apply({ snapshot: null, updates }, { isOpening: false }))
+    this.#sizeBytes += bytesOf(updates)
+    this.#learnHead(head)
+    this.#reached(head.seq)
+  }
+
   #learn({ updates: _updates, snapshot: _snapshot, ...head }: News): void {
     this.#sizeBytes = head.snapshotBytes + head.logBytes
+    this.#learnHead(head)
+  }
+
+  #learnHead(head: BoardHead): void {
     if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
   }
 

@@ -13,7 +13,7 @@ import { toJson } from '../../collab/canvas/json.ts'
 import { tail, type Added } from '../../collab/log/log.ts'
 import { openSigning } from '../../platform/secrets/signatures.ts'
 import type { Database } from '../../sql/database.ts'
-import { makeBoard } from '../api/board.ts'
+import { makeBoard, makeCards } from '../api/board.ts'
 import { Random } from '../crash/random.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
@@ -93,6 +93,24 @@ test('[N45] a commit larger than what a message carries is read from the log', a
   await write(user.api, id, 'small')
   expect(theirs.cards.size).toBe(2)
   expect(reads()).toBe(1)
+})
+
+test('[N43] also those of a large board that is only shown, without its document', async () => {
+  const { id } = await makeBoard(user)
+  const body = 'word '.repeat(1500)
+  await makeCards(
+    user,
+    id,
+    Array.from({ length: 200 }, () => ({ body })),
+  )
+  const theirs = await open(there, id)
+  await until(() => theirs.cards.size === 200, 'it is shown')
+  await until(() => here.live.nodes.isElsewhere(id), 'this node knows it')
+  const isStored = () => there.inMemory(id)[0]!.isStored
+  expect(isStored()).toBe(true)
+  const reads = readsOfLog(there.live.database)
+  for (let n = 1; n <= 5; n++) await write(user.api, id, `write ${n}`)
+  expect([theirs.cards.size, reads(), isStored()]).toEqual([205, 0, true])
 })
 
 const contentOf = ({ document }: Editor) => toJson(document.getMap('cards'), { left: 1e8 })
