@@ -157,7 +157,7 @@ test('[WM2] a large file goes in parts; after a lost connection and a reload it 
   expect((await ofKind('video'))[0]).toMatchObject({ file_name: 'film.mov', size_bytes: buffer.length })
   expect(puts.toSorted((a, b) => a - b)).toEqual([1, 2, 3])
   await eventually(() => tray(page).count()).toBe(0)
-  expect(await page.evaluate('localStorage.getItem("corkboard: uploads")')).toBeNull()
+  await eventually(() => page.evaluate('localStorage.getItem("corkboard: uploads")')).toBe(null)
   await page.context().unroute('**/storage/parts?*')
   ada.complaints.length = 0
   await emptyBoard()
