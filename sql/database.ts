@@ -82,14 +82,9 @@ export interface Database {
   commit(call: CommitCall, options?: { again?: boolean; aside?: boolean }): Promise<unknown>
   /**
    * Listens to a channel on a separate connection, which reconnects by itself. Messages sent while it is disconnected
-   * are lost.
+   * are lost. It also sends messages: transactions with NOTIFY commit one after the other, so no other work may share it.
    */
   listen(channel: string, heard: (text: string) => void): Promise<Listener>
-  /**
-   * Sends messages over NOTIFY, in one transaction. They have a separate connection, because transactions with NOTIFY
-   * commit one after the other. A message has less than 8,000 bytes.
-   */
-  notify(channel: string, texts: string[]): Promise<void>
   /** Calls `listener` at the end of each transaction of this process that revoked tokens (see `endsTokens`). */
   onTokensEnded(listener: () => void): void
   /** False while the server refuses writes, because it is a standby, is set to read only, or has a full disk. */
@@ -112,6 +107,8 @@ export interface Lock {
 }
 
 export interface Listener {
+  /** Sends messages on the channel, in one transaction. A message has less than 8,000 bytes. */
+  notify(texts: string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -171,10 +168,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw error
       })
     },
-    listen: (channel, heard) => listenOn(pools.request, channel, heard),
-    async notify(channel, texts) {
-      await pools.notify`select pg_notify(${channel}, text) from unnest(${texts}::text[]) with ordinality as m(text, at) order by at`
-    },
+    listen: (channel, heard) => listenOn(pools.listen, channel, heard),
     onTokensEnded: (listener) => void tokensEnded.push(listener),
     takesWrites: () => faults.takesWrites,
     lock: (name) => faults.pass(() => takeLock(name)),
@@ -303,11 +297,15 @@ function locksOn(sql: Pool): (name: string) => Promise<Lock | null> {
 const lockId = (name: string) => createHash('sha256').update(name).digest().readBigInt64BE().toString()
 
 async function listenOn(pool: Pool, channel: string, heard: (text: string) => void): Promise<Listener> {
-  const { unlisten, ping } = await pool.listen(channel, heard)
+  const { unlisten, sql } = await pool.listen(channel, heard)
   // A failed ping needs no handling: a lost connection reconnects by itself.
-  const pulse = setInterval(() => void ping().catch(() => undefined), pulseMs)
+  const pulse = setInterval(() => void sql`select 1`.catch(() => undefined), pulseMs)
   pulse.unref()
   return {
+    // The driver knows no arrays on a connection that listens.
+    async notify(texts) {
+      await sql`select pg_notify(${channel}, text) from json_array_elements_text(${JSON.stringify(texts)}::text::json) with ordinality as m(text, at) order by at`
+    },
     async close() {
       clearInterval(pulse)
       await unlisten().catch(() => undefined) // a lost connection does not listen any more

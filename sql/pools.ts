@@ -82,8 +82,8 @@ export function openPools({
     system: pool(2, requests, systemRole),
     // Few statements are sent in one turn of the event loop, so waiting for more would only delay them.
     follow: pool(2, requests, systemRole, atOnce),
-    // Messages may be lost, so they don't wait for the disk.
-    notify: pool(1, { ...requests, waitsForDisk: false }, requestRole, atOnce),
+    // Messages may be lost, so they don't wait for the disk. Its only connection is the one that `listen` opens.
+    listen: pool(1, { ...requests, waitsForDisk: false }, requestRole, atOnce),
     search: pool(4, patience.search),
     background: pool(3, bounded(patience.background)),
     probe: pool(1, patience.probe),

@@ -71,7 +71,7 @@ export class NotifyDriver implements BusDriver {
       this.#waiting = []
       this.#waitingBytes = 0
       try {
-        await this.#database.notify(channel, texts.flatMap(splitText))
+        await this.#listener!.notify(texts.flatMap(splitText))
       } catch (error) {
         this.lost += texts.length
         this.#failed.add({ err: error }, texts.length)

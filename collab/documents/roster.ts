@@ -127,7 +127,7 @@ export class Roster {
     return this.#others.includes(node)
   }
 
-  /** Whether another node had the board open at the last heartbeat. */
+  /** Whether another node had the board open at the last heartbeat, or when it was last asked about. */
   isElsewhere(boardId: string): boolean {
     return this.#elsewhere.has(boardId)
   }
@@ -181,6 +181,7 @@ export class Roster {
       (sql) => sql<{ node_id: string }[]>`select nodes_showing(${boardId}, ${id}) as node_id`,
       'follow',
     )
+    if (rows.length > 0) this.#elsewhere.add(boardId)
     return rows.map((row) => row.node_id)
   }
 

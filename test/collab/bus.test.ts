@@ -72,7 +72,8 @@ const other = await newDatabase()
 describe.each(drivers)('%s', (name, redisUrl) => {
   /** Sends a text to a node as any program can do. */
   async function inject(node: Node, text: string): Promise<void> {
-    if (name === 'NOTIFY') await node.database.notify('corkboard_nodes', [text])
+    if (name === 'NOTIFY')
+      await node.database.callAsSystem((sql) => sql`select pg_notify('corkboard_nodes', ${text})`)
     else {
       const channel = `corkboard:${await databaseId(node.database)}`
       const heads = `*3\r\n$7\r\nPUBLISH\r\n$${channel.length}\r\n${channel}\r\n`

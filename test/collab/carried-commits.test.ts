@@ -90,6 +90,18 @@ test('[N43] what small commits add reaches the canvases of another node without 
   await until(() => mine.cards.size === 22, 'the edit is here')
 })
 
+test('[N47] a node that learns from the database who has a board open does not wait for its heartbeat', async () => {
+  let id: string
+  do {
+    id = (await makeBoard(user)).id
+    await open(there, id)
+  } while (here.live.nodes.isElsewhere(id)) // a heartbeat came just then
+  await write(user.api, id, 'first')
+  const reads = readsOfLog(there, id)
+  for (let n = 0; n < 3; n++) await write(user.api, id, `write ${n}`)
+  expect(reads()).toBe(0)
+})
+
 test('[N45] a commit larger than what a message carries is read from the log', async () => {
   const { id, theirs } = await openOnBoth()
   const reads = readsOfLog(there, id)

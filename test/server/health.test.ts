@@ -35,7 +35,6 @@ test('[O14] readyz says that the database is out of reach, and when to ask again
     commit: away,
     listen: away,
     openSession: away,
-    notify: away,
     takesWrites: () => true,
     onTokensEnded: () => undefined,
     lock: away,

@@ -115,10 +115,10 @@ test('[L20] a COPY in either direction fails when the server falls silent', asyn
 test('[L20] what listens is connected anew when its pulse has no answer', async () => {
   const { sql, proxy } = await silentPool()
   const heard: string[] = []
-  const { ping } = await sql.listen('pulse', (text) => heard.push(text))
-  await ping()
+  const { sql: listening } = await sql.listen('pulse', (text) => heard.push(text))
+  await listening`select 1`
   proxy.silenceOpen()
-  expect((await settled(ping())).error).toMatchObject(silence)
+  expect((await settled(listening`select 1`)).error).toMatchObject(silence)
   await until(async () => {
     await settled(sql.notify('pulse', 'again'))
     return heard.includes('again')

@@ -173,7 +173,6 @@ test('[A14] the transaction helper is the only way to a connection: nothing outs
     'commit',
     'listen',
     'lock',
-    'notify',
     'onTokensEnded',
     'openSession',
     'search',

@@ -48,7 +48,6 @@ export function gatedDatabase(url: string): GatedDatabase {
         },
       }
     },
-    notify: database.notify,
     takesWrites: database.takesWrites,
     onTokensEnded: database.onTokensEnded,
     lock: database.lock,
