@@ -43,6 +43,11 @@ export interface Entries<T, Fields> extends Store<readonly T[]> {
 }
 
 export interface Cards extends Entries<EditorCard, CardFields & { kind: string }> {
+  /**
+   * @param id of `newId`; without it, a new one. When the board has such a card, nothing is added.
+   * @returns the id
+   */
+  add(fields: CardFields & { kind: string }, id?: string): string
   /** The shared text of a card's body. Bind a text field to it. */
   text(id: string): Y.Text | null
 }
@@ -128,8 +133,8 @@ export function openCards(document: Y.Doc, origin: unknown): Cards {
       const body = root.get(id)?.get('body')
       return body instanceof Y.Text ? body : null
     },
-    add(fields) {
-      const id = newId()
+    add(fields, id = newId()) {
+      if (root.has(id)) return id
       const top = Math.max(0, entries.get().at(-1)?.z ?? 0)
       document.transact(() => {
         const card: Shared = new Y.Map()

@@ -2,7 +2,7 @@
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { openBoard, openLive, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
+import { newId, openBoard, openLive, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
 import { makeBoard } from '../api/board.ts'
 import { openEditor, TestSocket, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
@@ -71,6 +71,14 @@ test('[LB22] cards and groups are typed, written by the rules, and read with dis
     z: 1,
     group_id: group,
   })
+  // With an id, the same call makes one card however often it is repeated.
+  expect(here.cards.add({ kind: 'note', title: 'Again' }, card)).toBe(card)
+  expect(here.cards.find(card)!.title).toBe('Lighthouse')
+  const own = newId()
+  expect(there.cards.add({ kind: 'note', title: 'Own' }, own)).toBe(own)
+  await until(() => here.cards.find(own)?.title === 'Own', 'the card with its own id')
+  there.cards.remove(own)
+  await until(() => here.cards.find(own) === undefined, 'it is gone')
   await until(() => there.cards.find(card) !== undefined, 'the card is there')
   expect(there.cards.get()).toEqual([expect.objectContaining({ id: card, title: 'Lighthouse', mine: [1] })])
   expect(there.groups.get()).toEqual([

@@ -163,6 +163,21 @@ test('[WM2] a large file goes in parts; after a lost connection and a reload it 
   await emptyBoard()
 })
 
+test('[WM2] a page that ends before it has forgotten a file makes no second card of it', async () => {
+  // Nothing is forgotten, as when the page ends just then.
+  await page.evaluate('IDBObjectStore.prototype.delete = function () { return this.get("nothing") }')
+  await drop(page, { files: [png('once.png', await picture(60, 40))] }, { x: 600, y: 300 })
+  await until(async () => (await ofKind('image')).length === 1, 'the picture is on the board')
+  await eventually(() => tray(page).count()).toBe(0)
+  const [made] = await ofKind('image')
+  const resumed = page.waitForResponse((response) => response.url().includes('/uploads?'))
+  await page.reload()
+  await resumed
+  await eventually(() => page.evaluate('localStorage.getItem("corkboard: uploads")')).toBe(null)
+  expect((await ofKind('image')).map(({ id }) => id)).toEqual([made.id])
+  await emptyBoard()
+})
+
 test('[WM3] a pasted text becomes a note, a link a card with its preview, and a list of links an import', async () => {
   const head =
     '<html><head><title>The launch</title><meta name="description" content="All about it"></head></html>'

@@ -61,9 +61,9 @@ async function load(target: Target, jobs: Jobs): Promise<Carrier> {
 
 const targetOf = (board: OpenBoard, id: string): Target => ({
   board: id,
-  add(card) {
+  add(card, cardId) {
     board.newStep()
-    return board.cards.add(card as CardFields & NewCard)
+    return board.cards.add(card as CardFields & NewCard, cardId)
   },
   resize: (card, size) => void board.cards.change(card, size),
 })

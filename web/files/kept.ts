@@ -8,6 +8,7 @@ import type { Frame } from './side-by-side.ts'
 import type { FileKind } from './shape.ts'
 
 export interface KeptUpload {
+  /** Also that of the card that comes of it. */
   id: string
   /** The account that began it. Nobody else may go on with it. */
   account: string

@@ -6,8 +6,11 @@ export type NewCard = { kind: string } & Record<string, unknown>
 export interface Target {
   /** Its id. */
   board: string
-  /** @returns the new card's id */
-  add(card: NewCard): string
+  /**
+   * @param id of the card; without it, a new one. When the board has such a card, nothing is added.
+   * @returns the card's id
+   */
+  add(card: NewCard, id?: string): string
   /** Does nothing when the card is not there. */
   resize(id: string, size: Pick<Frame, 'w' | 'h'>): void
 }

@@ -1,4 +1,5 @@
 /** Sends files to the service, several at a time, and makes a card of each. */
+import { newId } from '../../client/editor/index.ts'
 import { isFailure, type UploadedFile } from '../../client/index.ts'
 import { client } from '../service/client.ts'
 import { newJobId, type Jobs, type UploadJob } from './jobs.ts'
@@ -44,7 +45,7 @@ export class Uploads {
       const frame = frames[n]!
       if (kind === 'doc') await this.#addText(file, frame)
       else {
-        const upload = { id: newJobId(), board: this.#target.board, file, kind, frame, state: null }
+        const upload = { id: newId(), board: this.#target.board, file, kind, frame, state: null }
         void this.#kept.add(upload)
         this.#begin(upload)
       }
@@ -134,7 +135,8 @@ export class Uploads {
     if (file.size === 0) throw new Error('This file is empty.')
     const stored = await this.#attempts(upload, signal)
     signal.throwIfAborted()
-    this.#target.add(cardOf(upload, stored))
+    // The page may end before it is forgotten here. When it is sent again then, the card is there already.
+    this.#target.add(cardOf(upload, stored), id)
     this.#end(id)
   }
 
