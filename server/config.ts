@@ -24,6 +24,7 @@ export const variables = Type.Object({
   DEMO: Type.Union([Type.Literal('on'), Type.Literal('off')], { default: 'on' }),
   DATABASE_URL: Type.String({ default: '', pattern: '^(postgres(ql)?://\\S+)?$' }),
   DATABASE_POOL: integer({ default: 12, minimum: 2, maximum: 200 }),
+  DATABASE_WAIT_SECONDS: integer({ default: 30, minimum: 0, maximum: 3600 }),
   REDIS_URL: Type.String({ default: '', pattern: '^(rediss?://[^/\\s]\\S*)?$' }),
   SMTP_URL: Type.String({ default: '', pattern: '^(smtps?://[^/\\s]\\S*)?$' }),
   MAIL_FROM: Type.String({ default: '', pattern: '^([^\\s@<>]+@[^\\s@<>]+)?$' }),
@@ -131,6 +132,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** Null: the embedded PostgreSQL. */
     databaseUrl: values.DATABASE_URL || null,
     databasePool: values.DATABASE_POOL,
+    /** How long a start waits for a database, or a file store, that is out of reach. */
+    databaseWaitSeconds: values.DATABASE_WAIT_SECONDS,
     /** Null: messages between nodes go over NOTIFY. */
     redisUrl: values.REDIS_URL || null,
     smtp: smtpOf(values),

@@ -8,6 +8,7 @@ import { fillDemoBoard } from './demo-board.ts'
 import { demoText, firstAccountText, hasAccounts, makeDemo } from './demo.ts'
 import { openLog, passwordsIn, redactor } from './log.ts'
 import { resolveSecretKey } from './secret-key.ts'
+import { startPatiently } from './start-patiently.ts'
 import { describeFault } from './describe-fault.ts'
 import { recordRunning } from './running.ts'
 
@@ -55,9 +56,14 @@ async function serve(config: Config, databaseUrl: string): Promise<void> {
     ...passwordsIn(config.smtp?.url ?? null),
   ]
   const log = openLog(config.logLevel, secrets)
-  await migrate(databaseUrl, undefined, (line) => log.warn(line))
-  if (stopping) return
-  const service = await compose(config, databaseUrl, { log })
+  const service = await startPatiently(
+    async () => {
+      await migrate(databaseUrl, undefined, (line) => log.warn(line))
+      return stopping ? null : compose(config, databaseUrl, { log })
+    },
+    { withinMs: config.databaseWaitSeconds * 1000, log, isStopping: () => stopping },
+  )
+  if (!service) return
   running.service = service
   running.forget = await recordRunning(config.dataDir, config.publicUrl ?? service.url)
   // Some libraries print to the console. Their output goes into the log instead.

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import net, { type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { findEmbedded } from '../../sql/embedded/embedded.ts'
@@ -8,7 +9,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { corkboard, launch, repository, run, startInstance, testDataDir } from '../support/instance.ts'
-import { startService } from '../support/service.ts'
+import { startService, testSecretKey } from '../support/service.ts'
 import { makeWebhook } from '../support/webhook.ts'
 
 const runsFor = { timeout: 90_000 }
@@ -120,16 +121,50 @@ test('[O7] a database out of reach, and a data folder that is none, are said in 
   const { port } = closed.address() as AddressInfo
   await new Promise((resolve) => closed.close(resolve))
   const DATABASE_URL = `postgres://cork:canary-password@127.0.0.1:${port}/cork`
-  const away = await launch(dataDir, { DATABASE_URL, SECRET_KEY: 'k'.repeat(32) }).ended
-  expect(away.stderr).toBe(
-    `corkboard: The database at 127.0.0.1:${port} can't be reached (ECONNREFUSED). Check DATABASE_URL, and that the database runs.\n`,
-  )
+  const unreached = `The database at 127.0.0.1:${port} can't be reached (ECONNREFUSED). Check DATABASE_URL, and that the database runs.`
+  const env = { DATABASE_URL, SECRET_KEY: 'k'.repeat(32) }
+  const away = await launch(dataDir, { ...env, DATABASE_WAIT_SECONDS: '1' }).ended
+  expect(away.stderr).toBe(`corkboard: ${unreached}\n`)
   expect(away.code).toBe(1)
+  const said = away.stdout.split('\n').filter((line) => line.includes('not started yet'))
+  expect(said.map((line) => (JSON.parse(line) as { reason: string }).reason)).toEqual([unreached])
 
   await writeFile(join(dataDir, 'file'), '')
   const none = await launch(join(dataDir, 'file')).ended
   expect(none.stderr).toMatch(/^corkboard: DATA_DIR can't be used: [^\n]+\n$/)
   expect(none.code).toBe(1)
+})
+
+test('[O7] a start waits for its database, and a signal ends the wait', runsFor, async () => {
+  const cloned = await cloneDatabase()
+  onTestFinished(() => cloned.drop())
+  const { port: serverPort } = new URL(cloned.url)
+  const relay = net.createServer((client) => {
+    const upstream = net.connect(Number(serverPort), '127.0.0.1')
+    client.pipe(upstream).pipe(client)
+    client.on('error', () => upstream.destroy())
+    upstream.on('error', () => client.destroy())
+  })
+  relay.listen(0, '127.0.0.1')
+  await until(() => relay.listening, 'a port is known')
+  const { port } = relay.address() as AddressInfo
+  relay.close()
+  const url = new URL(cloned.url)
+  url.port = String(port)
+  const env = { DATABASE_URL: url.href, SECRET_KEY: testSecretKey }
+
+  const ended = launch(await testDataDir(), env)
+  await until(() => ended.stdout().includes('not started yet'), 'it says that it waits')
+  ended.signal('SIGTERM')
+  expect((await ended.ended).code).toBe(0)
+
+  const starting = startInstance(await testDataDir(), env)
+  await delay(2000)
+  relay.listen(port, '127.0.0.1')
+  const instance = await starting
+  expect((await fetch(`${instance.url}/readyz`)).status).toBe(200)
+  await instance.stop()
+  relay.close()
 })
 
 test('[O8] what npm left out without install scripts is said in one line', async () => {
