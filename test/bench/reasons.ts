@@ -8,7 +8,7 @@ const shown =
 const elsewhere =
   'the answer waits until the other node has shown the change: a message to it, and its answer.'
 const shared =
-  'nodes that exchange nothing, each with edits and as many observers of its own, cost 1.2 (two) and 1.35 (three) of one node on two cores: their processes slow each other, and each commits.'
+  'each node that follows pays for the message, its signature and the change in its own document, however few its observers. Where an edit to 600 costs one node 9.1 ms, that is 1.3 ms for each.'
 
 const busy =
   'ending the transaction, and the commit with its parts in Node and in the driver, are the same for one edit as for many.'
