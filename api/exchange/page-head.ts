@@ -10,11 +10,14 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined) {
   }
   let title: string | null = null
   let tags = 0
+  let depth = 0
   const parser = new Parser({
     onopentag(name, { name: metaName, property, content }) {
+      tags += 1
+      depth += 1
       if (name === 'title' && said['title'] === undefined) title = ''
-      // The head ends at `body`. The limit on tags bounds the work: each open tag makes the next one slower.
-      else if (name === 'body' || (tags += 1) > maxTags) parser.pause()
+      // The head ends at `body`. The limits bound the work: each end tag is looked for among all open ones.
+      else if (name === 'body' || tags > maxTags || depth > maxDepth) parser.pause()
       const key = (property ?? metaName ?? '').toLowerCase()
       if (name === 'meta' && content !== undefined && metaKeys.has(key)) keep(key, content)
     },
@@ -22,6 +25,7 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined) {
       if (title !== null && title.length < maxTitle) title += text
     },
     onclosetag(name) {
+      depth -= 1
       if (name === 'title' && title !== null) {
         keep('title', title)
         title = null
@@ -37,6 +41,7 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined) {
 
 const maxTitle = 10_000
 const maxTags = 5000
+const maxDepth = 100
 const metaKeys = new Set([
   'description',
   'og:title',
