@@ -15,9 +15,9 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined) {
     onopentag(name, { name: metaName, property, content }) {
       tags += 1
       depth += 1
-      if (name === 'title' && said['title'] === undefined) title = ''
       // The head ends at `body`. The limits bound the work: each end tag is looked for among all open ones.
-      else if (name === 'body' || tags > maxTags || depth > maxDepth) parser.pause()
+      if (name === 'body' || tags > maxTags || depth > maxDepth) parser.pause()
+      if (name === 'title' && said['title'] === undefined) title = ''
       const key = (property ?? metaName ?? '').toLowerCase()
       if (name === 'meta' && content !== undefined && metaKeys.has(key)) keep(key, content)
     },
@@ -41,7 +41,7 @@ export function readPageHead(bytes: Buffer, contentType: string | undefined) {
 
 const maxTitle = 10_000
 const maxTags = 5000
-const maxDepth = 100
+const maxDepth = 50
 const metaKeys = new Set([
   'description',
   'og:title',
