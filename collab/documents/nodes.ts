@@ -109,7 +109,7 @@ export class Nodes {
     return this.#roster.isAlone
   }
 
-  /** Whether another node had the board open at the last heartbeat. */
+  /** Whether another node had the board open at the last heartbeat, or when it was last asked about. */
   isElsewhere(boardId: string): boolean {
     return this.#roster.isElsewhere(boardId)
   }
@@ -135,7 +135,7 @@ export class Nodes {
     if (this.isAlone) return true
     const ask = randomUUID()
     const { promise: answered, resolve: done } = Promise.withResolvers<boolean>()
-    // At the last heartbeat another node had the board open. It need not wait until the database has named all.
+    // Another node is known to have the board open. It need not wait until the database has named all.
     const isSent = this.isElsewhere(boardId)
     const signed = isSent ? this.#hints.replaced(boardId, seq) : undefined
     const send = () => this.#bus.publish({ kind: 'show', ask, board: boardId, seq, signed })

@@ -10,6 +10,7 @@ import { leaveAll, openEditor, until } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { corkboard, launch, repository, run, startInstance, testDataDir } from '../support/instance.ts'
 import { startService, testSecretKey } from '../support/service.ts'
+import { swallowingProxy } from '../support/swallowing-proxy.ts'
 import { makeWebhook } from '../support/webhook.ts'
 
 const runsFor = { timeout: 90_000 }
@@ -138,20 +139,10 @@ test('[O7] a database out of reach, and a data folder that is none, are said in 
 test('[O7] a start waits for its database, and a signal ends the wait', runsFor, async () => {
   const cloned = await cloneDatabase()
   onTestFinished(() => cloned.drop())
-  const { port: serverPort } = new URL(cloned.url)
-  const relay = net.createServer((client) => {
-    const upstream = net.connect(Number(serverPort), '127.0.0.1')
-    client.pipe(upstream).pipe(client)
-    client.on('error', () => upstream.destroy())
-    upstream.on('error', () => client.destroy())
-  })
-  relay.listen(0, '127.0.0.1')
-  await until(() => relay.listening, 'a port is known')
-  const { port } = relay.address() as AddressInfo
-  relay.close()
-  const url = new URL(cloned.url)
-  url.port = String(port)
-  const env = { DATABASE_URL: url.href, SECRET_KEY: testSecretKey }
+  const serverPort = Number(new URL(cloned.url).port)
+  const gone = await swallowingProxy(serverPort)
+  await gone.stop() // nobody listens on its port any more
+  const env = { DATABASE_URL: gone.through(cloned.url), SECRET_KEY: testSecretKey }
 
   const ended = launch(await testDataDir(), env)
   await until(() => ended.stdout().includes('not started yet'), 'it says that it waits')
@@ -160,11 +151,11 @@ test('[O7] a start waits for its database, and a signal ends the wait', runsFor,
 
   const starting = startInstance(await testDataDir(), env)
   await delay(2000)
-  relay.listen(port, '127.0.0.1')
+  const back = await swallowingProxy(serverPort, gone.port)
+  onTestFinished(() => back.stop())
   const instance = await starting
   expect((await fetch(`${instance.url}/readyz`)).status).toBe(200)
   await instance.stop()
-  relay.close()
 })
 
 test('[O8] what npm left out without install scripts is said in one line', async () => {

@@ -15,7 +15,8 @@ export interface SwallowingProxy {
   stop(): Promise<void>
 }
 
-export async function swallowingProxy(serverPort: number): Promise<SwallowingProxy> {
+/** @param ownPort the port that it listens on; without it, a free one */
+export async function swallowingProxy(serverPort: number, ownPort = 0): Promise<SwallowingProxy> {
   let silent = false
   const relayed = new Set<{ cut(): void }>()
   const sockets = new Set<net.Socket>()
@@ -49,7 +50,7 @@ export async function swallowingProxy(serverPort: number): Promise<SwallowingPro
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(ownPort, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const silenceOpen = () => {
