@@ -1,4 +1,5 @@
 /** Writes what sockets were sent: at the end of the tick, and large frames over several turns of the event loop. */
+import { LoopTurn } from '../../platform/work/loop-turn.ts'
 
 export interface Flushable {
   /** Bytes that were sent and are not written yet. */
@@ -9,12 +10,6 @@ export interface Flushable {
 
 /** Copying fewer bytes costs less than writing them separately. */
 export const sharedBytes = 16 * 1024
-
-/**
- * Large frames of one turn leave over several turns, of this many bytes. Writing 4 MB takes up to 5 ms, and 100 people who
- * join a board wait for the same bytes.
- */
-const turnBytes = 8 * 1024 * 1024
 
 let flushing: Flushable[] = []
 /** Sockets with large frames that have to wait for the next turn of the event loop. */
@@ -38,13 +33,14 @@ function flushLate(): void {
   flushInTurns(sockets)
 }
 
+/**
+ * Writing 4 MB takes 5 to 15 ms, and 100 people who join a board wait for the same bytes. So a turn writes large frames
+ * until its time is over.
+ */
 function flushInTurns(sockets: Flushable[]): void {
-  let bytes = 0
+  const turn = new LoopTurn()
   for (const socket of sockets) {
-    const { outgoingBytes } = socket
-    if (bytes < turnBytes || outgoingBytes < sharedBytes) {
-      bytes += outgoingBytes
-      socket.flush()
-    } else if (flushingLater.push(socket) === 1) setImmediate(flushLate)
+    if (socket.outgoingBytes < sharedBytes || !turn.isOver()) socket.flush()
+    else if (flushingLater.push(socket) === 1) setImmediate(flushLate)
   }
 }
