@@ -27,6 +27,7 @@ import { clientAddress, network } from '../platform/client-address.ts'
 import { openSigning } from '../platform/secrets/signatures.ts'
 import type { Basis } from './basis.ts'
 import { secretKeysOf } from './config.ts'
+import { inTurns } from '../platform/work/loop-turn.ts'
 import { Pace } from '../platform/work/pace.ts'
 
 export type Collab = ReturnType<typeof openCollab>
@@ -121,7 +122,7 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
 async function admitToPast(live: LiveBoards, account: string, boardId: string) {
   const reader = await pastReader(live.database, account, boardId)
   return async (asOf: string) =>
-    withPast(live, boardId, momentOf(asOf), reader, ({ document }) => encodeState(document))
+    withPast(live, boardId, momentOf(asOf), reader, ({ document }) => inTurns(encodeState(document)))
 }
 
 const relayTo = (bus: Bus, nodes: Nodes): RelayOptions => ({

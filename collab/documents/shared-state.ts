@@ -6,7 +6,7 @@
 import * as Y from 'yjs'
 import { inTurns } from '../../platform/work/loop-turn.ts'
 import { cleared } from '../updates/clear.ts'
-import { encodeAtMost, encodeDeletes, encodeStructs } from '../updates/encode-state.ts'
+import { encodeAtMost, encodeDeletes, encodeStructs, joinPieces } from '../updates/encode-state.ts'
 
 /** A base is dropped after this many updates, */
 const maxTailUpdates = 256
@@ -144,7 +144,7 @@ class Base {
     const deletes = await this.#clearedDeletes()
     const structs = await inTurns(encodeAtMost(this.#document, known, mostBytes))
     if (structs) {
-      const base = Buffer.concat([...structs, deletes])
+      const base = await inTurns(joinPieces([...structs, deletes]))
       return { base, encodedBytes: base.byteLength - deletes.byteLength }
     }
     const isFirst = !this.isEncoded
@@ -165,7 +165,8 @@ class Base {
 
   async #encodeAll(): Promise<Uint8Array> {
     const deletes = await this.#clearedDeletes()
-    const whole = Buffer.concat([...(await inTurns(encodeStructs(this.#document, new Map()))), deletes])
+    const structs = await inTurns(encodeStructs(this.#document, new Map()))
+    const whole = await inTurns(joinPieces([...structs, deletes]))
     this.#wholeBytes = whole.byteLength
     return whole
   }

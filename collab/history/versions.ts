@@ -7,6 +7,7 @@ import type * as Y from 'yjs'
 import { inTrash, noBoard, notWritable } from '../../core/board.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { limits, type BytesByTier } from '../../core/limits.ts'
+import { inTurns } from '../../platform/work/loop-turn.ts'
 import { task } from '../../platform/work/worker-pool.ts'
 import type { Transaction } from '../../sql/database.ts'
 import type { LiveBoards } from '../boards/live.ts'
@@ -45,7 +46,7 @@ export async function writeVersionFile(
   document: Y.Doc,
   account: string,
 ): Promise<VersionFile> {
-  const [file, fileKeys] = await offload(pool, fileTask, [await encodeState(document)], account)
+  const [file, fileKeys] = await offload(pool, fileTask, [await inTurns(encodeState(document))], account)
   await putFile(history.files, key, file!)
   return { key, bytes: file!.byteLength, fileKeys: JSON.parse(Buffer.from(fileKeys!).toString()) as string[] }
 }

@@ -5,7 +5,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
+import type { Steps } from '../../platform/work/loop-turn.ts'
 
 /** Structs that are encoded between two `yield`s. */
 const perStep = 64
@@ -25,8 +25,8 @@ class StateEncoder extends Y.UpdateEncoderV1 {
     return this.#pieceSum + encoding.length(this.restEncoder)
   }
 
-  /** Ends a piece if it is long enough. To be called between two structs. */
-  next(): void {
+  /** To be called between two structs. */
+  endLongPiece(): void {
     if (encoding.length(this.restEncoder) > pieceBytes) this.#cut()
   }
 
@@ -117,7 +117,7 @@ function* encodeClient(
       count += 1
     }
     if (encoder.byteLength > mostBytes) return null
-    encoder.next()
+    encoder.endLongPiece()
     yield
   }
   const head = new Y.UpdateEncoderV1()
@@ -136,12 +136,26 @@ function structsFrom(store: Y.Doc['store'], client: number, clock: number): (Y.I
   return structs.slice(first, first + perStep)
 }
 
-/** Encodes a whole document, in turns. Nothing may change it meanwhile. */
-export const encodeState = async (document: Y.Doc): Promise<Uint8Array> =>
-  Buffer.concat([
-    ...(await inTurns(encodeStructs(document, new Map()))),
-    await inTurns(encodeDeletes(document)),
-  ])
+/** Copies pieces into one. At once, 4 MB take up to 12 ms where memory is new. */
+export function* joinPieces(pieces: Uint8Array[]): Steps<Uint8Array> {
+  const whole = Buffer.allocUnsafe(bytesOf(pieces))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.byteLength
+    yield
+  }
+  return whole
+}
+
+/** Encodes a whole document, or what a client with the state vector `known` lacks. */
+export function* encodeState(
+  document: Y.Doc,
+  known: ReadonlyMap<number, number> = new Map(),
+): Steps<Uint8Array> {
+  const structs = yield* encodeStructs(document, known)
+  return yield* joinPieces([...structs, yield* encodeDeletes(document)])
+}
 
 /** Encodes which structs are deleted. */
 export function* encodeDeletes({ store }: Y.Doc): Steps<Uint8Array> {

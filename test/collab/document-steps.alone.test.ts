@@ -58,6 +58,23 @@ test.each(Object.entries(documents))(
   },
 )
 
+test('[WK26] a document of 40 MB is encoded for who joins and for who comes back, in turns of less than 50 ms', async () => {
+  const document = new Y.Doc()
+  document.transact(() => {
+    for (let n = 0; n < 5000; n++)
+      document.getMap('cards').set(`a${n}`, new Y.Map([['html', 'h'.repeat(8000)]]))
+  })
+  const shared = new SharedState(document)
+  for (const known of [new Map(), new Map([[document.clientID, 1]])]) {
+    let bytes = 0
+    const turnMs = await longestTurnMs(async () => {
+      bytes = (await shared.missing(known)).base.byteLength
+    })
+    expect(bytes).toBeGreaterThan(40e6)
+    expect(turnMs).toBeLessThan(boundMs)
+  }
+})
+
 /** Loads a board of 15,000 cards whose index is behind. Returns its lease and the longest turn of the load. */
 async function loadBehind() {
   const { id: boardId } = await makeBoard(user)
