@@ -113,13 +113,22 @@ export function* differingFields(one: SharedMap, other: SharedMap, read: Read = 
 
 function* isSame(one: SharedMap, other: SharedMap, name: string, read: Read): Steps<boolean> {
   if (one.has(name) !== other.has(name)) return false
-  // Keys are sorted. For a list of 60,000 lists `isDeepStrictEqual` takes 49 ms, and this takes 9.
-  const first = JSON.stringify(yield* readWhole(one, name, read))
-  yield
-  const second = JSON.stringify(yield* readWhole(other, name, read))
-  yield
+  const first = yield* textOfWhole(one, name, read)
+  const second = yield* textOfWhole(other, name, read)
   if (first !== undefined || second !== undefined) return first === second
   return (yield* digestOfItems(one, name)) === (yield* digestOfItems(other, name))
+}
+
+/**
+ * The value of a field as a text of JSON, with sorted keys; undefined when it is too large. For a list of 60,000 lists
+ * `isDeepStrictEqual` takes 49 ms, and this takes 9.
+ */
+function* textOfWhole(shared: SharedMap, name: string, read: Read): Steps<string | undefined> {
+  const json = yield* readWhole(shared, name, read)
+  yield
+  const text = JSON.stringify(json) as string | undefined
+  yield
+  return text
 }
 
 /** The value of a field as JSON; undefined when it is too large. */

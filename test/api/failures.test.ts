@@ -60,6 +60,7 @@ test('[E25] with the database out of reach reads and writes are 503 storage_unav
 
 test('[E26] a board whose lock is held for too long answers 503 and holds up no other', async () => {
   const other = await makeBoard(user)
+  await makeCard(user, other.id) // the first write of a board takes longer
   const release = await lockBoard(service.admin, board.id)
   const stuck = user.api.post(`/boards/${board.id}/cards`, { kind: 'note', x: 0, y: 0 })
   expect((await user.api.post(`/boards/${other.id}/cards`, { kind: 'note', x: 0, y: 0 })).status).toBe(201)

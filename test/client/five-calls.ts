@@ -46,7 +46,7 @@ const subscribed = await client.POST('/webhooks', {
 })
 const secret: string | undefined = subscribed.data?.secret
 
-// Follow the changes of the board's cards.
+// Follow the changes of the board's cards. The newest are left out while a write is under way, so ask again.
 const followed: IndexCard[] = []
 const removed: string[] = []
 const pageAfter = (cursor: string | null) => {
@@ -54,7 +54,8 @@ const pageAfter = (cursor: string | null) => {
   return client.GET('/boards/{id}/cards', { params: { path, query: { source: 'index', ...from } } })
 }
 let cursor: string | null = null
-for (let more = true; more;) {
+for (let more = true; more || followed.length === 0;) {
+  if (!more) await new Promise((resolve) => setTimeout(resolve, 200))
   const page = await pageAfter(cursor)
   if (!page.data || !('source' in page.data)) throw new Error(page.error?.error)
   for (const one of page.data.cards) {

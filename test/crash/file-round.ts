@@ -12,6 +12,7 @@ import { addUser } from '../../sql/accounts/accounts.ts'
 import { mintToken } from '../../sql/accounts/tokens.ts'
 import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
 import { Random } from './random.ts'
+import { until } from '../support/editor.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -70,8 +71,11 @@ export class FileRun {
   async round(): Promise<void> {
     let killed = false
     const isOver = () => killed
+    const before = this.figures.acknowledged
     const sending = Array.from({ length: senders }, (_, n) => this.#send(n, isOver))
-    await delay(200 + this.#random.between(0, 1200))
+    // In the second round there are files to condemn, also on a slow machine.
+    await until(() => this.figures.acknowledged - before >= senders, 'files are acknowledged', 30_000)
+    await delay(this.#random.between(0, 1200))
     if (this.#files.size > 10) await this.#condemn()
     await this.#service.kill()
     killed = true
