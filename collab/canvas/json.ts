@@ -41,7 +41,7 @@ export function toJson(value: unknown, budget: JsonBudget): Json {
 function objectToJson(value: object, budget: JsonBudget): Json {
   if (value instanceof Y.Map)
     return entriesToJson([...value.keys()], (key) => (value as Y.Map<unknown>).get(key), budget)
-  if (value instanceof Y.Array) return listToJson(value as Y.Array<unknown>, budget)
+  if (value instanceof Y.Array) return listToJson(value.slice(0, mostValues(budget)), budget)
   if (value instanceof Y.Text || value instanceof Y.XmlFragment) return textToJson(value, budget)
   if (value instanceof Uint8Array) return bounded(Buffer.from(value).toString('base64'), budget)
   if (Array.isArray(value)) return listToJson(value, budget)
@@ -68,14 +68,19 @@ function entriesToJson(keys: string[], valueOf: (key: string) => unknown, budget
   return json
 }
 
-/** `push` would make room for 17 values in each list, however short. */
-function listToJson(values: Iterable<unknown> & { length: number }, budget: JsonBudget): Json[] {
-  const list = new Array<Json>(Math.min(values.length, Math.max(0, budget.left)))
+/** How many values of a list are converted at most. Each costs something. */
+const mostValues = ({ left }: JsonBudget): number => Math.max(0, left + 1)
+
+/** A list that grows would get room for 17 values, however short it is. */
+function listToJson(values: readonly unknown[], budget: JsonBudget): Json[] {
+  const most = mostValues(budget)
+  const some = values.length > most ? values.slice(0, most) : values
   let length = 0
-  for (const value of values) {
-    if (budget.left < 0) break
-    list[length++] = toJson(value, budget)
-  }
+  const list = some.map((value) => {
+    if (budget.left < 0) return null
+    length += 1
+    return toJson(value, budget)
+  })
   list.length = length
   return list
 }
