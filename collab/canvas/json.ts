@@ -62,6 +62,7 @@ function entriesToJson(keys: string[], valueOf: (key: string) => unknown, budget
     budget.left -= key.length + keyCost
     if (budget.left < 0) break
     const value = toJson(valueOf(key), budget)
+    // An assignment would treat this key specially.
     if (key !== '__proto__') json[key] = value
     else Object.defineProperty(json, key, { value, configurable: true, enumerable: true, writable: true })
   }

@@ -148,7 +148,10 @@ export function* joinPieces(pieces: Uint8Array[]): Steps<Uint8Array> {
   return whole
 }
 
-/** Encodes a whole document, or what a client with the state vector `known` lacks. */
+/**
+ * Encodes a whole document, or what a client with the state vector `known` lacks. The state of one moment, when nothing
+ * changes it meanwhile.
+ */
 export function* encodeState(
   document: Y.Doc,
   known: ReadonlyMap<number, number> = new Map(),

@@ -37,6 +37,7 @@ test('[WC1] what is typed while the service is away survives the window, and is 
   const name = (id: string) => `corkboard:${id}:${user.userId}`
   await eventually(() => stored(page)).toEqual([name(board.id)])
   await card(page, 'Plan').dblclick()
+  await page.waitForLoadState('networkidle') // a request under way could be reset
   await first.stop()
   await eventually(() => state(page).textContent()).toContain('Offline')
   await page.keyboard.type('sail at noon')
@@ -63,8 +64,8 @@ test('[WC1] what is typed while the service is away survives the window, and is 
   await again.getByRole('button', { name: 'Log out', exact: true }).click()
   await again.waitForURL('**/login')
   await eventually(() => stored(again)).toEqual([])
-  // Chromium tells of each attempt to reach the service while it is away, and of requests that were under way.
-  expect(complaints.filter((text) => !/ERR_CONNECTION_(REFUSED|RESET)/.test(text))).toEqual([])
+  // Chromium tells of each attempt to reach the service while it is away.
+  expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([])
 })
 
 test('[WC20] however long the service was away, the app is connected within eight seconds; when the network is back, at once', async () => {
