@@ -53,6 +53,7 @@ export async function compose(config: Config, databaseUrl: string, options: Comp
     await nodes.start(processMark?.ended)
     await metricsServer?.listen()
     await app.listen({ port: config.port, host: config.host })
+    watchdog.start()
   }
 
   async function stop(): Promise<void> {

@@ -26,11 +26,18 @@ export interface LoopWatchdogOptions {
 const lookMs = 50
 
 export class LoopWatchdog {
-  readonly #timer: NodeJS.Timeout
+  readonly #options: LoopWatchdogOptions
+  #timer: NodeJS.Timeout | null = null
   /** The logged stalls. */
   readonly stalls = { count: 0, seconds: 0 }
 
-  constructor({ log, stallMs = 200 }: LoopWatchdogOptions) {
+  constructor(options: LoopWatchdogOptions) {
+    this.#options = options
+  }
+
+  /** Call it when the process begins to serve: it may compile for longer before that, and nobody waits. */
+  start(): void {
+    const { log, stallMs = 200 } = this.#options
     let lookedAt = performance.now()
     let cpu = process.threadCpuUsage()
     this.#timer = setInterval(() => {
@@ -56,7 +63,7 @@ export class LoopWatchdog {
   }
 
   stop(): void {
-    clearInterval(this.#timer)
+    if (this.#timer) clearInterval(this.#timer)
   }
 }
 
