@@ -14,8 +14,34 @@ export function openUndo(document: Y.Doc, origin: unknown) {
   const history = new DerivedStore(() => ({ canUndo: undo.canUndo(), canRedo: undo.canRedo() }))
   for (const event of ['stack-item-added', 'stack-item-popped', 'stack-cleared'] as const)
     undo.on(event, () => history.changed())
+  document.on('beforeTransaction', (transaction) => {
+    if (transaction.origin === undo) cutAtCopies(transaction)
+  })
   freeOld(document, undo)
   return { undo, history }
+}
+
+/**
+ * Cuts items so that each one that was brought back has a copy of its own length. Yjs joins copies that lie side by
+ * side, and finds a copy by its first letter alone: undo would then also take the letters after it, or leave them out.
+ * Yjs joins them again after the transaction.
+ */
+function cutAtCopies(transaction: Y.Transaction): void {
+  const { store } = transaction.doc
+  const all = [...store.clients.values()]
+  const count = () => all.reduce((sum, structs) => sum + structs.length, 0)
+  for (let before = 0; before !== count();) {
+    before = count()
+    for (const item of all.flat()) {
+      if (!(item instanceof Y.Item) || !item.redone) continue
+      const { client, clock } = item.redone
+      const copy = Y.getItemCleanStart(transaction, item.redone)
+      if (copy.length > item.length)
+        Y.getItemCleanEnd(transaction, store, Y.createID(client, clock + item.length - 1))
+      else if (copy.length < item.length)
+        Y.getItemCleanStart(transaction, Y.createID(item.id.client, item.id.clock + copy.length))
+    }
+  }
 }
 
 /**

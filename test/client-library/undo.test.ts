@@ -78,6 +78,38 @@ test('[LB40] what undo and redo have removed and brought back leaves the memory 
   await expectMemoryEqualsLog(service, id)
 })
 
+test('[LB40] undo of a text that was removed and brought back takes and brings its own letters alone', async () => {
+  const id = await openNew()
+  const card = board.cards.add({ kind: 'note', body: 'abcdef' })
+  const body = () => board.cards.find(card)?.body
+  const change = (text: string) => {
+    board.newStep()
+    board.cards.change(card, { body: text })
+  }
+  const steps = (expected: (string | undefined)[], step: 'undo' | 'redo') => {
+    for (const text of expected) {
+      board[step]()
+      expect(body()).toBe(text)
+    }
+  }
+  change('abcdeAf')
+  change('abcdeA')
+  steps(['abcdeAf'], 'undo')
+  board.newStep()
+  board.cards.remove(card)
+  steps(['abcdeAf', 'abcdef', undefined], 'undo')
+  steps(['abcdef', 'abcdeAf', undefined], 'redo')
+  steps(['abcdeAf'], 'undo')
+  change('abcdeACf')
+  change('abcdeABCf')
+  board.newStep()
+  board.cards.remove(card)
+  steps(['abcdeABCf', 'abcdeACf', 'abcdeAf', 'abcdef'], 'undo')
+  steps(['abcdeAf', 'abcdeACf', 'abcdeABCf', undefined], 'redo')
+  await board.saved()
+  await expectMemoryEqualsLog(service, id)
+})
+
 test('[LB40] random steps, taken back and done again, lead through the same states', async () => {
   await openNew()
   const seed = Date.now() % 1_000_000
