@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { measures } from './bench/measures.ts'
+import { rowOf } from './bench/compare.ts'
 import { report } from './bench/report.ts'
 import { repository } from './support/instance.ts'
 
@@ -46,13 +47,18 @@ test('[DC7] the bench writes its rows into a guide, and leaves the rest', { time
 })
 
 test('[DC7] a row that misses its target says why; a guide without a place is refused', async () => {
-  const row = (name: string, met: boolean) => ({
-    ...{ name, unit: 'ms', subject: 3, reference: 2, referenceName: 'a peer', ratio: 1.5, met },
+  const row = (name: string, met: boolean | null, reference = 2) => ({
+    ...{ name, unit: 'ms', subject: 3, reference, referenceName: 'a peer', ratio: 1.5, met },
     ...{ ratioRange: [1.5, 1.5] as [number, number], target: { atMost: met ? 2 : 1 } },
   })
   const guide = '# Here\n\n<!-- bench move -->\n<!-- end -->\n'
   const about = { runs: 3, about: 'A machine.', reasons: { 'a slow move': 'the disk.' } }
-  const rows = [row('a move', true), row('a slow move', false), row('a new move', false)]
+  const rows = [
+    row('a move', true),
+    row('a slow move', false),
+    row('a new move', false),
+    row('no move', null, -1),
+  ]
   expect(await report(guide, [{ measure: 'move', rows }], about, path)).toBe(`# Here
 
 <!-- bench move -->
@@ -62,6 +68,7 @@ test('[DC7] a row that misses its target says why; a guide without a place is re
 | a move      | ms   |         3 | a peer  |   2 |  1.50 | <= 2   | met        |
 | a slow move | ms   |         3 | a peer  |   2 |  1.50 | <= 1   | **missed** |
 | a new move  | ms   |         3 | a peer  |   2 |  1.50 | <= 1   | **missed** |
+| no move     | ms   |         3 | a peer  |  -1 |     – | <= 1   | no ratio   |
 
 Missed:
 
@@ -75,4 +82,10 @@ A machine. Medians of 3.
   await expect(report(guide, [{ measure: 'layout', rows }], about, path)).rejects.toThrow(
     /no lines <!-- bench layout -->/,
   )
+})
+
+test('[DC7] without a positive figure of the peer, a row has no ratio to judge', () => {
+  const about = { name: 'a move', unit: 'ms', referenceName: 'a peer', target: { atMost: 2 } }
+  const of = (reference: number) => rowOf({ subject: [3], reference: [reference] }, (figure) => figure, about)
+  expect([of(2).met, of(1).met, of(0).met, of(-1).met]).toEqual([true, false, null, null])
 })

@@ -82,7 +82,8 @@ export interface Row {
   /** The smallest and the largest ratio of single runs. */
   ratioRange: [number, number]
   target: Target
-  met: boolean
+  /** Null when the reference is not above zero: then there is no ratio to judge. */
+  met: boolean | null
 }
 
 /** The servers and settings for measures. Servers are started at their first use and shared, except fresh ones. */

@@ -41,13 +41,14 @@ export function rowOf<Result>(
     reference: median(reference),
     ratio,
     ratioRange: [Math.min(...ratios), Math.max(...ratios)],
-    met: isMet(about.target, ratio, median(subject)),
+    met: isMet(about.target, median(subject), median(reference)),
   }
 }
 
-function isMet(target: Target, ratio: number, figure: number): boolean {
-  if ('atLeast' in target) return ratio >= target.atLeast
-  return 'atMost' in target ? ratio <= target.atMost : figure <= target.atMostHere
+function isMet(target: Target, figure: number, reference: number): boolean | null {
+  if ('atMostHere' in target) return figure <= target.atMostHere
+  if (reference <= 0) return null
+  return 'atLeast' in target ? figure / reference >= target.atLeast : figure / reference <= target.atMost
 }
 
 export function median(values: number[]): number {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { format, resolveConfig } from 'prettier'
 import type { Row } from './bench.ts'
-import { formatNumber, formatTarget } from './table.ts'
+import { formatNumber, formatRatio, formatTarget, outcomeOf } from './table.ts'
 
 export interface Taken {
   /** The name of the measure. */
@@ -52,9 +52,9 @@ function table(rows: Row[]): string {
       formatNumber(row.subject),
       row.referenceName,
       formatNumber(row.reference),
-      row.ratio.toFixed(2),
+      formatRatio(row),
       formatTarget(row),
-      row.met ? 'met' : '**missed**',
+      outcomeOf(row, '**missed**'),
     ]),
   ]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
@@ -62,7 +62,7 @@ function table(rows: Row[]): string {
 
 function missed(rows: Row[], reasons: Record<string, string>): string {
   const lines = rows
-    .filter(({ met }) => !met)
+    .filter(({ met }) => met === false)
     .map(({ name, unit }) => `- **${name}** (${unit}): ${reasons[name] ?? 'not looked into yet.'}`)
   return lines.length === 0 ? '' : `Missed:\n\n${lines.join('\n')}\n\n`
 }

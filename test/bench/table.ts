@@ -22,8 +22,8 @@ export function formatTable(rows: Row[], { subjectName, runs, judged }: TableOpt
 }
 
 function summary(rows: Row[], runs: number): string {
-  const missed = rows.filter((row) => !row.met).map((row) => `${row.name} (${row.unit})`)
-  const met = `${rows.length - missed.length} of ${rows.length} targets met, by medians of ${runs}.`
+  const missed = rows.filter(({ met }) => met === false).map((row) => `${row.name} (${row.unit})`)
+  const met = `${rows.filter((row) => row.met).length} of ${rows.length} targets met, by medians of ${runs}.`
   return missed.length === 0 ? met : `${met} Missed: ${missed.join('; ')}.`
 }
 
@@ -43,14 +43,19 @@ function measuredCells(row: Row): string[] {
     formatNumber(row.subject),
     row.referenceName,
     formatNumber(row.reference),
-    row.ratio.toFixed(2),
+    formatRatio(row),
     `${row.ratioRange[0].toFixed(2)} to ${row.ratioRange[1].toFixed(2)}`,
   ]
 }
 
 function judgedCells(row: Row): string[] {
-  return [formatTarget(row), row.met ? 'met' : 'MISSED']
+  return [formatTarget(row), outcomeOf(row, 'MISSED')]
 }
+
+export const formatRatio = ({ met, ratio }: Row): string => (met === null ? '–' : ratio.toFixed(2))
+
+export const outcomeOf = ({ met }: Row, missed: string): string =>
+  met === null ? 'no ratio' : met ? 'met' : missed
 
 export function formatTarget({ target, unit }: Row): string {
   if ('atLeast' in target) return `>= ${target.atLeast}`
