@@ -8,11 +8,14 @@ import type { Config } from './config.ts'
 import { openLog } from './log.ts'
 import { protectAnswers } from './protect-answers.ts'
 import { logRequests } from './request-log.ts'
+import { answerUnreadable } from './unreadable-request.ts'
 
 export function openApp(config: Config, options: ComposeOptions): FastifyInstance {
   const headersTimeoutMs = options.headersTimeoutMs ?? 20_000
+  const log = options.log ?? openLog(config.logLevel, [])
   const app = Fastify({
-    loggerInstance: options.log ?? openLog(config.logLevel, []),
+    loggerInstance: log,
+    clientErrorHandler: answerUnreadable(log),
     genReqId: (request) => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && /^[\w-]{1,100}$/.test(given) ? given : randomUUID()

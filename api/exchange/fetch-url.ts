@@ -83,8 +83,10 @@ export async function fetchUrl<Page>(
 
 export const failedBy = ({ message, code }: ServiceError): Failed => ({ error: sentence(message), code })
 
+/** A text that begins with the name of the field stays as it is. */
 const sentence = (text: string) =>
-  text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.')
+  (text.startsWith('url ') ? text : text.charAt(0).toUpperCase() + text.slice(1)) +
+  (text.endsWith('.') ? '' : '.')
 
 async function receive<Page>(
   context: ApiContext,

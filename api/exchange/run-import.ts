@@ -133,7 +133,7 @@ async function validate({ checkUrl }: ApiContext, open: Task[], room: number): P
   let left = room
   await inOrder(open, limits.import.atOnce, async (task) => {
     const fault = await checkUrl(task.url)
-    if (fault) task.result = { status: 'failed', code: 'bad_request', error: `Url ${fault}.` }
+    if (fault) task.result = { status: 'failed', code: 'bad_request', error: `url ${fault}.` }
     else task.result = (left -= 1) < 0 ? full() : { status: 'valid' }
   })
 }

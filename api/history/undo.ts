@@ -89,12 +89,14 @@ function selectorOf(principal: Principal, given: Static<typeof selection>): Sele
     throw badRequest('One of operation_id, request_id and actor is required.')
   if (operation_id === undefined && request_id === undefined && !since)
     throw badRequest('since is required with actor.')
+  const until = timeOf(given.until, 'until')
+  if (since && until && until < since) throw badRequest('until must not be before since.')
   return {
     operation: operation_id?.toLowerCase() ?? null,
     request: request_id ?? null,
     ...(actor === 'me' ? own(principal) : { actor: actor ?? null, account: null }),
     since: since?.getTime() ?? 0,
-    until: timeOf(given.until, 'until')?.getTime() ?? Number.MAX_SAFE_INTEGER,
+    until: until?.getTime() ?? Number.MAX_SAFE_INTEGER,
   }
 }
 

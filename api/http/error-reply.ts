@@ -28,8 +28,8 @@ export function toServiceError(error: unknown): ServiceError {
       )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return as('unsupported_media_type', 'The body must be JSON, with content-type application/json.')
-    case '42501': // a row-level security policy or a trigger of the database
-      return as('forbidden', 'You may see this, but not change it.')
+    case '42501': // a row-level security policy, or a function of the database that says why
+      return as('forbidden', reasonOf(error as DatabaseError) ?? 'You may see this, but not change it.')
     case '23505':
       // A concurrent request took the identifier after the check that names it.
       if ((error as { constraint_name?: string }).constraint_name !== 'board_identifiers_pkey') break
@@ -46,6 +46,17 @@ export function toServiceError(error: unknown): ServiceError {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return as('bad_request', `The request is malformed: ${(error as Error).message}`)
   return as('internal_error', '')
+}
+
+interface DatabaseError {
+  message: string
+  /** The routine of PostgreSQL that raised it. */
+  routine?: string
+}
+
+/** What a function of the database has raised, as a sentence. */
+function reasonOf({ message, routine }: DatabaseError): string | null {
+  return routine === 'exec_stmt_raise' ? `${message.charAt(0).toUpperCase()}${message.slice(1)}.` : null
 }
 
 /** Raised when an account has the most live tokens; see functions/sessions.sql. */
@@ -73,7 +84,8 @@ export function reportFailure(
 ): { status: number; code: ErrorCode; message: string; shows: ServiceError['shows'] } {
   const failure = toServiceError(error)
   const status = statusOf[failure.code]
-  if (status >= 500)
+  if (ofOthers.has(failure.code)) request.log.info({ code: failure.code }, failure.message)
+  else if (status >= 500)
     request.log.error({ err: error, sql: errorCode(error) || undefined }, failure.message || 'request failed')
   const retryAfter = failure.retryAfterSeconds ?? (status === 503 ? 2 : undefined)
   if (retryAfter !== undefined && reply && !reply.hasHeader('retry-after'))
@@ -84,6 +96,9 @@ export function reportFailure(
       : failure.message
   return { status, code: failure.code, message, shows: failure.shows }
 }
+
+/** Faults of other people's servers, which an account has named. Whoever runs the service can't mend them. */
+const ofOthers: ReadonlySet<ErrorCode> = new Set(['upstream_rejected', 'upstream_error'])
 
 export const errorBody = (code: ErrorCode, error: string) => ({ error, code })
 
@@ -116,10 +131,16 @@ export function schemaMessage(errors: SchemaError[], context = 'body'): string {
     case 'minItems':
       return `${where} must hold at least ${count(params['limit'], 'entry', 'entries')}.`
     case 'format':
-      return `${where} must be a valid ${String(params['format'])}.`
+      return `${where} must be a valid ${String(params['format'])}${examples[String(params['format'])] ?? ''}.`
     default:
       return `${where} ${error.message ?? 'is invalid'}.`
   }
+}
+
+const examples: Record<string, string> = {
+  date: ', such as 2030-01-31',
+  'date-time': ', such as 2030-01-31T12:00:00Z',
+  uri: ', such as https://example.com/page',
 }
 
 const count = (limit: unknown, one: string, many = `${one}s`) =>

@@ -57,6 +57,14 @@ export function tellUnknownNames(route: Route) {
   }
 }
 
+/** The path of the first field that a schema does not know, and the known name that is most like it; null: it knows all. */
+export function firstUnknown(schema: TSchema, value: unknown): { path: string; near: string | null } | null {
+  const search = new Search(1)
+  search.object(value, knownOf(schema) ?? new Map<string, null>(), '')
+  const [first] = search.found
+  return first ? { path: pathOf(first), near: nearOf(first) } : null
+}
+
 /** RFC 7240: preferences are separated by commas, their parameters by semicolons. */
 export function wantsStrict(prefer: string | string[] | undefined): boolean {
   const preferences = String(prefer ?? '').split(',')
@@ -140,17 +148,23 @@ function headerOf(found: Unknown[]): string {
   )
 }
 
-function unknownName({ name, where, known }: Unknown, what: string): ServiceError {
-  const last = name.slice(name.lastIndexOf('.') + 1)
-  const taken = [...known].filter(([, inner]) => inner !== undefined)
-  const near = nearest(
-    last,
-    taken.map(([name]) => name),
-  )
-  const hint = near === null ? `This operation has no ${what}s.` : `Did you mean ${where}${near}?`
+function unknownName(unknown: Unknown, what: string): ServiceError {
+  const near = nearOf(unknown)
+  const hint = near === null ? `This operation has no ${what}s.` : `Did you mean ${near}?`
   return badRequest(
-    `${where}${last.slice(0, 100)} is not a known ${what}. ${hint} Correct or remove it. Without Prefer: handling=strict it would be ignored.`,
+    `${pathOf(unknown)} is not a known ${what}. ${hint} Correct or remove it. Without Prefer: handling=strict it would be ignored.`,
   )
+}
+
+const lastOf = ({ name }: Unknown) => name.slice(name.lastIndexOf('.') + 1)
+
+const pathOf = (unknown: Unknown) => unknown.where + lastOf(unknown).slice(0, 100)
+
+/** The path of the known field that is most like it. */
+function nearOf(unknown: Unknown): string | null {
+  const taken = [...unknown.known].filter(([, inner]) => inner !== undefined).map(([name]) => name)
+  const near = nearest(lastOf(unknown), taken)
+  return near === null ? null : unknown.where + near
 }
 
 /** The most similar known name, by edit distance and common prefix. Null when no name is known. */

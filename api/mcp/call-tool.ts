@@ -5,6 +5,7 @@ import type { Scope } from '../../sql/accounts/tokens.ts'
 import { showOn } from '../presence/presence.ts'
 import { requireRights } from '../http/authenticate.ts'
 import { schemaMessage, type SchemaError } from '../http/error-reply.ts'
+import { firstUnknown } from '../http/unknown-names.ts'
 import { compileSchema } from '../http/validate.ts'
 import { callRoute, reportRefusal, type Caller } from './caller.ts'
 import type { Tool } from './tool.ts'
@@ -75,6 +76,11 @@ const validators = new Map<Tool, ReturnType<typeof compileSchema>>()
 function validArguments(tool: Tool, given: unknown): never {
   const validate = validators.getOrInsertComputed(tool, ({ input }) => compileSchema(input, 'body'))
   const input: unknown = structuredClone(given ?? {})
+  const nested = firstUnknown(tool.input, input)
+  if (nested?.path.includes('.'))
+    throw badRequest(
+      `${tool.name} has no argument ${nested.path}.${nested.near === null ? '' : ` Did you mean ${nested.near}?`}`,
+    )
   if (validate(input)) return input as never
   const unknown = validate.errors!.find(({ keyword }) => keyword === 'additionalProperties')
   if (unknown)

@@ -84,7 +84,7 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
     status,
     history,
     ready,
-    saved: async (signal) => void (await until(status, ({ saved }) => saved, signal)),
+    saved: (signal) => saved(status, signal),
     bind: (id, field) => bindBody(cards, id, field, { origin, undo }),
     transact,
     newStep: () => undo.stopCapturing(),
@@ -100,6 +100,17 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
     },
   }
   return board
+}
+
+async function saved(status: Store<BoardStatus>, signal?: AbortSignal): Promise<void> {
+  const ended = await until(
+    status,
+    ({ saved, connection, readOnly }) => saved || connection === 'closed' || readOnly,
+    signal,
+  )
+  if (ended.saved) return
+  const why = ended.reason?.advice ?? (ended.readOnly ? 'It can only be read here.' : 'It was closed.')
+  throw new Error(`The board has changes that are not saved. ${why}`, { cause: ended.reason })
 }
 
 function keep(offline: OfflineStore, connection: Connection, document: Y.Doc): void {

@@ -123,6 +123,7 @@ export class Connection {
     this.#state = 'closed'
     this.provider.destroy()
     this.#socket.destroy()
+    this.status.changed()
   }
 
   /** The network of the device is back. The provider would wait until its next attempt is due. */

@@ -39,7 +39,7 @@ const metadataNames = new Set([
  */
 export function readTarget(text: string, classify: ClassifyAddress, namesAreOpen: boolean): Target | Refusal {
   const url = URL.parse(text)
-  if (!url) return { refused: 'must be an absolute URL such as https://example.com/hook' }
+  if (!url) return { refused: 'must be an absolute URL such as https://example.com/page' }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { refused: 'must begin with https://' }
   if (url.username || url.password) return { refused: 'must not contain a user name or a password' }
   const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')

@@ -71,7 +71,7 @@ function cell(name: string, value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value)
 }
 
-function sizeOf(bytes: number): string {
+export function sizeOf(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
   return power === 0 ? `${bytes} B` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`

@@ -6,6 +6,7 @@ import { restore } from '../backup/restore.ts'
 import { readConfig } from '../config.ts'
 import { answer } from './answer.ts'
 import { storeOf } from './backup.ts'
+import { sizeOf } from './command.ts'
 import { withServer } from './database.ts'
 import { examples } from './options.ts'
 import { showStages } from './stages.ts'
@@ -103,5 +104,5 @@ function report(options: RestoreOptions, { header, files }: CheckedArchive, live
 function describeFiles(files: CheckedArchive['files']): string {
   if (!files) return 'without files: copy them into the file store'
   const missing = files.missing.length > 0 ? ` (${files.missing.length} were missing at the backup)` : ''
-  return `${files.count} files of ${Math.ceil(files.bytes / 1e6)} MB${missing}`
+  return `${files.count} files of ${sizeOf(files.bytes)}${missing}`
 }

@@ -1,4 +1,6 @@
 /** HTTP as such: headers of every answer, methods, paths, and what tells nothing of invisible things. */
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { routes } from '../../api/routes.ts'
 import { addDeliveries } from '../support/deliveries.ts'
@@ -127,6 +129,31 @@ test('[E5] an error is {error, code} as JSON, and nothing else', async () => {
     expect(answer.headers.get('content-type'), what).toMatch(/^application\/json/)
     expect(await answer.json(), what).toEqual({ error: expect.any(String), code: expect.any(String) })
   }
+})
+
+test('[E5] so is that of a request that is no HTTP, or too long for it', async () => {
+  const { hostname, port } = new URL(service.url)
+  const answered = async (requests: string) => {
+    const socket = connect(Number(port), hostname)
+    socket.write(requests)
+    return text(socket)
+  }
+  const cases: [request: string, status: number, says: RegExp][] = [
+    ['GET /api/v1/search?q=café HTTP/1.1\r\nhost: x\r\n\r\n', 400, /Percent-encode/],
+    ['FOO / HTTP/1.1\r\nhost: x\r\n\r\n', 400, /known method/],
+    [`GET /api/v1/me?x=${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431, /at most 16 KB/],
+  ]
+  const before = 'GET /api/v1/me HTTP/1.1\r\nhost: x\r\n\r\n'
+  for (const [request, status, says] of cases)
+    for (const requests of [request, before + request]) {
+      const answers = await answered(requests)
+      const [head = '', body = ''] = answers
+        .slice(answers.lastIndexOf(`HTTP/1.1 ${status}`))
+        .split('\r\n\r\n')
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+      expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}$/m)
+      expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(says), code: 'bad_request' })
+    }
 })
 
 const samplePath = (path: string) =>

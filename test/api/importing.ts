@@ -1,4 +1,5 @@
 /** Imports: a site to fetch from, and a service that reaches nothing else. */
+import type { Logger } from 'pino'
 import { openEgress } from '../../platform/egress/egress.ts'
 import type { Config } from '../../server/config.ts'
 import type { TestService, TestUser } from '../support/service.ts'
@@ -22,12 +23,13 @@ export interface Importing {
   run(boardId: string, items: unknown[], more?: object, by?: TestUser): Promise<any>
 }
 
-export async function importsOfFile(config: Partial<Config> = {}): Promise<Importing> {
+export async function importsOfFile(config: Partial<Config> = {}, log?: Logger): Promise<Importing> {
   const site = await forFile(openSite())
   const asked = new Map<string, number>()
   const { service, user } = await serviceOfFile({
     workers: false,
     config,
+    ...(log && { log }),
     egress: openEgress({
       allow: ['127.0.0.1'],
       resolve(name) {

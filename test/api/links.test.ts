@@ -87,6 +87,10 @@ test('[GL2] a guest has the one board by the role of its link, and nothing else'
   expect((await editor.api.delete(`/boards/${board.id}/cards/${cards[0].id}`)).body.code).toBe(
     'insufficient_scope',
   )
+  expect((await editor.api.post('/boards', { name: 'Mine' })).body).toEqual({
+    error: 'A guest has no workspace.',
+    code: 'forbidden',
+  })
   for (const { api } of [editor, viewer]) {
     expect((await api.get('/me')).body).toMatchObject({ display_name: 'Dora', guest: true })
     expect((await api.get('/boards')).body.boards.map(({ id }: any) => id)).toEqual([board.id])

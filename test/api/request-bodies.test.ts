@@ -1,5 +1,6 @@
 /** Bodies and parameters of requests: their form, size, types and characters. */
 import { request as httpRequest } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { serviceOfFile } from '../support/test-file.ts'
 import { makeBoard, makeCard, nowhere } from './board.ts'
@@ -30,6 +31,31 @@ test('[E6] malformed JSON, and JSON that is not an object, is 400', async () => 
   }
   const deep = `{"props":${'['.repeat(200_000)}${']'.repeat(200_000)},"name":"a\\u0041"}`
   expect((await user.api.send('POST', '/boards', deep)).status).toBe(400)
+})
+
+test('[E6] text that is not UTF-8 is 400, in small bodies and in large ones; a compressed body is 415', async () => {
+  const send = async (body: Buffer, headers = {}) => {
+    const answer = await fetch(`${base()}/boards/${board.id}/cards`, {
+      method: 'POST',
+      headers: { ...bearer(), ...json, ...headers },
+      body: Uint8Array.from(body),
+    })
+    return [answer.status, ((await answer.json()) as { error?: string }).error]
+  }
+  const card = { kind: 'note', title: 'café' }
+  const refused = [400, 'The body must be JSON in UTF-8.']
+  expect(await send(Buffer.from(JSON.stringify(card), 'latin1'))).toEqual(refused)
+  const large = JSON.stringify({
+    cards: [...Array.from({ length: 2000 }, () => ({ kind: 'note', body: 'x'.repeat(1000) })), card],
+  })
+  expect(await send(Buffer.from(large, 'latin1'))).toEqual(refused)
+  const [status, error] = await send(gzipSync(JSON.stringify(card)), { 'content-encoding': 'gzip' })
+  expect([status, error]).toEqual([415, expect.stringContaining('content-encoding gzip')])
+  expect((await user.api.get(`/boards/${board.id}/cards`)).body.cards).toEqual([])
+  expect(await send(Buffer.from(JSON.stringify(card)), { 'content-encoding': 'identity' })).toEqual([
+    201,
+    undefined,
+  ])
 })
 
 test('[E7] a body of another type than JSON is 415; charset and case of the type do not matter', async () => {

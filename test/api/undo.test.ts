@@ -256,7 +256,8 @@ test('[HU6] what moves between boards did is not undone, and says so; an unknown
   const statusOf = async (given: object) => (await undo(board.id, given)).status
   expect(await statusOf({ request_id: 'none' })).toBe(404)
   expect(await statusOf({ operation_id: crypto.randomUUID() })).toBe(404)
-  for (const bad of [{}, { actor: 'me' }, { actor: 'me', since: 'x' }, { request_id: '' }])
+  const endsFirst = { actor: 'me', since: '2030-01-02T00:00:00Z', until: '2030-01-01T00:00:00Z' }
+  for (const bad of [{}, { actor: 'me' }, { actor: 'me', since: 'x' }, endsFirst, { request_id: '' }])
     expect([bad, await statusOf(bad)]).toEqual([bad, 400])
 })
 

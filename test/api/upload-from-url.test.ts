@@ -4,13 +4,15 @@ import { expect, test } from 'vitest'
 import { limits } from '../../core/limits.ts'
 import { until } from '../support/editor.ts'
 import { listen } from '../support/listener.ts'
+import { logLines } from '../support/log-lines.ts'
 import { redirects, serves } from '../support/site.ts'
 import { makeBoard, makeCards, nowhere, succeeded } from './board.ts'
 import { picture, png, read, storedKeys } from './file.ts'
 import { html, importsOfFile } from './importing.ts'
 import type { TestUser } from '../support/service.ts'
 
-const { service, site, user, at } = await importsOfFile()
+const { log, about } = logLines()
+const { service, site, user, at } = await importsOfFile({}, log)
 const board = await makeBoard(user)
 
 const from = (url: unknown, boardId = board.id, by: TestUser = user, headers?: Record<string, string>) =>
@@ -82,7 +84,7 @@ test('[MC46] addresses that are not public are refused by whatever writing, and 
   for (const url of urls) {
     const { status, body } = await from(url)
     expect([url, status, body.code]).toEqual([url, 400, 'bad_request'])
-    expect(body.error).toMatch(/url|redirect/i)
+    expect(body.error).toMatch(/^url |URL|redirect/)
   }
   // This name leads to a public address once and to loopback then.
   const { api } = user
@@ -120,7 +122,7 @@ test('[MC47] what is too large is 413, and nothing is kept of it', { timeout: 60
 })
 
 test(
-  '[MC47] what answers with an error, with nothing, breaks off or never ends is 502',
+  '[MC47] what answers with an error, with nothing, breaks off or never ends is 502, and no error of the service',
   { timeout: 60_000 },
   async () => {
     const cases = [
@@ -139,6 +141,10 @@ test(
       const { status, body } = await from(url)
       expect([url, status, body.code]).toEqual([url, 502, code])
     }
+    // They are faults of others, so each is a line of information.
+    const levels = about('"code":"upstream_').map((line) => (JSON.parse(line) as { level: unknown }).level)
+    expect(levels).toEqual(cases.map(() => 30))
+    expect(about('ServiceError')).toEqual([])
     expect(await service.admin`select from uploads where state = 'open'`).toHaveLength(0)
   },
 )

@@ -147,10 +147,28 @@ test('[LB23] a viewer sees that nothing is taken; one that becomes an editor see
   board.cards.add({ kind: 'note', title: 'Refused' })
   await until(() => board.provider.unsyncedChanges > 0, 'the change is sent')
   expect(status(board).saved).toBe(false)
+  await expect(board.saved()).rejects.toThrow('It can only be read here.')
   await service.share(id, guest, 'editor')
   await becomes(board, { readOnly: false, saved: true })
+  await board.saved()
   const { body } = await user.api.get(`/boards/${id}/cards`)
   expect(body.cards).toMatchObject([{ title: 'Refused' }])
+})
+
+test('[LB23] who waits until all is saved is told when the board is closed before', async () => {
+  const id = await newBoard()
+  const [deleted, closed] = [opened(id), opened(id)]
+  await Promise.all([deleted.ready, closed.ready])
+  database.hold()
+  closed.cards.add({ kind: 'note' })
+  const saved = closed.saved()
+  closed.close()
+  await expect(saved).rejects.toThrow('It was closed.')
+  database.release()
+  await user.api.delete(`/boards/${id}`)
+  await becomes(deleted, { connection: 'closed' })
+  deleted.cards.add({ kind: 'note' })
+  await expect(deleted.saved()).rejects.toThrow('Do not come back with this token.')
 })
 
 test('[LB27] with undo, a field that was written several times at once and offline is taken as it is', async () => {

@@ -193,3 +193,13 @@ describe.each(drivers)('%s', (name, redisUrl) => {
     await Promise.all(slow)
   })
 })
+
+test('[NB1] a node whose start is undone before it listens sends nothing, and logs nothing', async () => {
+  const database = openDatabase({ url: one.url })
+  onTestFinished(() => database.close())
+  const { log, lines } = logLines()
+  const bus = openBus({ database, redisUrl: null, log })
+  bus.publish({ kind: 'left' })
+  await bus.stop()
+  expect(lines).toEqual([])
+})

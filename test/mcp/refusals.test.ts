@@ -101,6 +101,11 @@ test.each([
     { board_id: nowhere, cards: [{ kind: 'grid' }] },
     'cards[0].kind must be one of: note, image',
   ],
+  [
+    'create_cards',
+    { board_id: nowhere, cards: [{ kind: 'note' }, { kind: 'note', titel: 'x' }] },
+    'create_cards has no argument cards[1].titel. Did you mean cards[1].title?',
+  ],
   ['create_cards', { board_id: nowhere, cards: [{ kind: 'note', x: '1' }] }, 'cards[0].x must be a number'],
   [
     'create_cards',

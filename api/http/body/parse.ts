@@ -1,8 +1,16 @@
 /** Parses JSON bodies. A large body is parsed in pieces, so that the event loop runs other work in between. */
+import { isUtf8 } from 'node:buffer'
 import { badRequest } from '../../../core/errors.ts'
 import { LoopTurn } from '../../../platform/work/loop-turn.ts'
 import { notJson, type BodyScan, type List, type Range } from './scan.ts'
 import { findUnstorable, isStorableJson } from './storable.ts'
+
+/** @throws ServiceError `bad_request` */
+export function textOf(parts: readonly Buffer[]): string {
+  const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+  if (!isUtf8(bytes)) throw badRequest('The body must be JSON in UTF-8.')
+  return bytes.toString('utf8')
+}
 
 /** @throws ServiceError `bad_request` */
 export function parseSmall(text: string): unknown {
@@ -110,7 +118,7 @@ class Bytes {
       const from = this.#starts[at]!
       parts.push(this.#chunks[at]!.subarray(Math.max(0, start - from), end - from))
     }
-    return (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).toString('utf8')
+    return textOf(parts)
   }
 
   /** The last chunk that begins at or before a byte. */

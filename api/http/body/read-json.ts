@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest, ServiceError } from '../../../core/errors.ts'
 import { limits } from '../../../core/limits.ts'
 import type { LargeBodies } from './large-bodies.ts'
-import { parseLarge, parseSmall } from './parse.ts'
+import { parseLarge, parseSmall, textOf } from './parse.ts'
 import { BodyScan } from './scan.ts'
 
 declare module 'fastify' {
@@ -112,7 +112,9 @@ class BodyReader {
   }
 
   start(): void {
-    const declared = Number(this.#request.headers['content-length'] ?? 0)
+    const { 'content-length': length, 'content-encoding': encoding } = this.#request.headers
+    if (encoding && encoding.toLowerCase() !== 'identity') return this.#done(encoded(encoding))
+    const declared = Number(length ?? 0)
     if (declared > this.#limitBytes) return this.#done(tooLarge(this.#limitBytes))
     const read = () => {
       this.#payload.on('data', this.#onData)
@@ -206,8 +208,11 @@ class BodyReader {
 
 const refusal = { idleMs: 250, longestMs: 5000 }
 
-const textOf = (chunks: Buffer[]) =>
-  (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')
+const encoded = (encoding: string) =>
+  new ServiceError(
+    'unsupported_media_type',
+    `The body must be sent as it is, without content-encoding ${encoding.slice(0, 100)}.`,
+  )
 
 const tooLarge = (limitBytes: number) =>
   new ServiceError(
