@@ -106,7 +106,11 @@ class BoundField {
     this.#content = contentOf(this.#text)
   }
 
-  #write(from: number, deleted: number, inserted: string): void {
+  #write(from: number, deleted: number, text: string): void {
+    const content = contentOf(this.#text)
+    // A line end `\r` would become one with the `\n` that comes to stand behind it.
+    const joins = content[from - 1] === '\r' && (text[0] ?? content[from + deleted]) === '\n'
+    const inserted = joins ? `\r${text}` : text
     this.#isWriting = true
     try {
       this.#text.doc?.transact(() => {

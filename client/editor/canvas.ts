@@ -103,8 +103,8 @@ function openEntries<T extends { id: string }>(
 ) {
   const known = new Map<string, T | null>()
   const entryOf = (id: string): T | null => {
-    const map = root.get(id)
-    if (!(map instanceof Y.Map)) return null
+    const map = mapOf(root, id)
+    if (!map) return null
     if (!known.has(id)) known.set(id, read(id, map))
     return known.get(id) ?? null
   }
@@ -121,6 +121,12 @@ function openEntries<T extends { id: string }>(
   return { get: store.get, subscribe: store.subscribe, find: (id: string) => entryOf(id) ?? undefined }
 }
 
+/** An editor of somebody else may have stored something else there. */
+function mapOf(root: Y.Map<Shared>, id: string): Shared | null {
+  const map: unknown = root.get(id)
+  return map instanceof Y.Map ? map : null
+}
+
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
 
 /** @param origin of the transactions that write */
@@ -130,7 +136,7 @@ export function openCards(document: Y.Doc, origin: unknown): Cards {
   return {
     ...entries,
     text(id) {
-      const body = root.get(id)?.get('body')
+      const body = mapOf(root, id)?.get('body')
       return body instanceof Y.Text ? body : null
     },
     add(fields, id = newId()) {
@@ -141,14 +147,14 @@ export function openCards(document: Y.Doc, origin: unknown): Cards {
         root.set(id, card)
         // Made here, also when it is empty: of two texts that two editors make later, one would be lost.
         card.set('body', new Y.Text())
-        writeCard(card, { x: 0, y: 0, w: size.w, h: size.h, z: top + 1, ...fields })
+        writeCard(card, { x: 0, y: 0, w: size.w, h: size.h, ...fields, z: fields.z ?? top + 1 })
       }, origin)
       return id
     },
     change(id, fields) {
-      const card = root.get(id)
+      const card = mapOf(root, id)
       if (card) document.transact(() => writeCard(card, fields), origin)
-      return card !== undefined
+      return card !== null
     },
     remove: (id) => document.transact(() => root.delete(id), origin),
   }
@@ -194,9 +200,9 @@ export function openGroups(
       return id
     },
     change(id, fields) {
-      const group = root.get(id)
+      const group = mapOf(root, id)
       if (group) document.transact(() => write(group, fields), origin)
-      return group !== undefined
+      return group !== null
     },
     remove: (id) => document.transact(() => root.delete(id), origin),
   }

@@ -12,16 +12,15 @@ export type Delta = readonly { retain?: number; insert?: unknown; delete?: numbe
 const isLow = (text: string, at: number) => at < text.length && (text.charCodeAt(at) & 0xfc00) === 0xdc00
 
 /**
- * The one edit that makes `after` of `before`. Where more than one would, `caret` decides: what was typed ends there.
+ * The smallest edit that makes `after` of `before`. Where more than one would, `caret` decides: what was typed ends there.
  *
- * @param caret in `after`
+ * @param caret in `after`; undefined: nobody has typed it
  * @returns null when nothing has changed. An edit never parts a surrogate pair
  */
-export function editBetween(before: string, after: string, caret = after.length): TextEdit | null {
+export function editBetween(before: string, after: string, caret?: number): TextEdit | null {
   if (before === after) return null
-  let tail = after.length - caret
-  if (!before.endsWith(after.slice(caret))) tail = sameEnd(before, after)
-  tail = Math.min(tail, before.length)
+  const isTyped = caret !== undefined && before.endsWith(after.slice(caret))
+  let tail = Math.min(isTyped ? after.length - caret : sameEnd(before, after), before.length)
   let start = 0
   const room = Math.min(before.length, after.length) - tail
   while (start < room && before[start] === after[start]) start += 1

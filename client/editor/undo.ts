@@ -1,5 +1,6 @@
 /** Undo of what one editor did. Yjs keeps all that its steps have removed; here it is freed when no step needs it. */
 import * as Y from 'yjs'
+import { cutAtCopies, keepCopies, nameNeighbours } from './brought-back.ts'
 import { DerivedStore } from './store.ts'
 
 const mostSteps = 200
@@ -12,36 +13,26 @@ export function openUndo(document: Y.Doc, origin: unknown) {
   const roots = [document.getMap('cards'), document.getMap('groups')]
   const undo = new Y.UndoManager(roots, { trackedOrigins: new Set([origin]) })
   const history = new DerivedStore(() => ({ canUndo: undo.canUndo(), canRedo: undo.canRedo() }))
-  for (const event of ['stack-item-added', 'stack-item-popped', 'stack-cleared'] as const)
-    undo.on(event, () => history.changed())
+  for (const event of ['stack-item-added', 'stack-cleared'] as const) undo.on(event, () => history.changed())
+  const removed = freeOld(document, undo)
+  /** The steps that Yjs makes with an undo or a redo. */
+  const made = () => (undo.undoing ? undo.redoStack : undo.undoStack)
+  let lent = 0
   document.on('beforeTransaction', (transaction) => {
-    if (transaction.origin === undo) cutAtCopies(transaction)
+    if (transaction.origin !== undo) return
+    cutAtCopies(transaction)
+    // Yjs brings a field back over a later value only where it finds the removal of that value in its steps.
+    const steps = removed().map((deletions) => ({ deletions }) as Steps[number])
+    lent = steps.length
+    made().unshift(...steps)
   })
-  freeOld(document, undo)
+  document.on('afterTransaction', (transaction) => {
+    if (transaction.origin !== undo) return
+    made().splice(0, lent)
+    nameNeighbours(transaction)
+    history.changed() // also when nothing was left of the step
+  })
   return { undo, history }
-}
-
-/**
- * Cuts items so that each one that was brought back has a copy of its own length. Yjs joins copies that lie side by
- * side, and finds a copy by its first letter alone: undo would then also take the letters after it, or leave them out.
- * Yjs joins them again after the transaction.
- */
-function cutAtCopies(transaction: Y.Transaction): void {
-  const { store } = transaction.doc
-  const all = [...store.clients.values()]
-  const count = () => all.reduce((sum, structs) => sum + structs.length, 0)
-  for (let before = 0; before !== count();) {
-    before = count()
-    for (const item of all.flat()) {
-      if (!(item instanceof Y.Item) || !item.redone) continue
-      const { client, clock } = item.redone
-      const copy = Y.getItemCleanStart(transaction, item.redone)
-      if (copy.length > item.length)
-        Y.getItemCleanEnd(transaction, store, Y.createID(client, clock + item.length - 1))
-      else if (copy.length < item.length)
-        Y.getItemCleanStart(transaction, Y.createID(item.id.client, item.id.clock + copy.length))
-    }
-  }
 }
 
 /**
@@ -49,8 +40,10 @@ function cutAtCopies(transaction: Y.Transaction): void {
  * removed and brought back, and what undo has removed when it can't be redone. The last two were once written, and a step
  * from before may lead to them, since Yjs follows what was brought back from its first place. So they wait until
  * the steps from before are forgotten.
+ *
+ * @returns a function that returns what waits
  */
-function freeOld(document: Y.Doc, undo: Y.UndoManager): void {
+function freeOld(document: Y.Doc, undo: Y.UndoManager): () => Removed[] {
   let forgotten = 0
   /** Each with how many steps have to be forgotten before it is freed. */
   let waiting: { removed: Removed; until: number }[] = []
@@ -60,6 +53,7 @@ function freeOld(document: Y.Doc, undo: Y.UndoManager): void {
   undo.on('stack-item-popped', ({ stackItem }: { stackItem: Steps[number] }) => wait(stackItem.deletions))
   undo.on('stack-cleared', () => {
     if (undo.redoStack === redoSteps) return
+    keepCopies(document)
     for (const { deletions } of redoSteps) wait(deletions)
     redoSteps = undo.redoStack
   })
@@ -79,4 +73,5 @@ function freeOld(document: Y.Doc, undo: Y.UndoManager): void {
       }
     })
   })
+  return () => waiting.map(({ removed }) => removed)
 }

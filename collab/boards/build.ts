@@ -76,12 +76,15 @@ export class Draft {
     const content: CardContent = { ...readContent(shared), ...fields }
     const planned = this.setFields(shared, storedFields(fields))
     let interior = interiorOf(shared)
+    /** Whether the row has all of the body. What an editor wrote may be no text that a row can have. */
+    let isWhole = true
     if (wanted !== undefined) {
       if (!bodies) throw new Error('A body has no plan.')
       const current = bodyOf(shared)
       const { edits, body } = bodies.take(id, { current, wanted: wanted ?? '', base: bodyBase })
       planned.set('body', this.builder.setText(shared, 'body', edits, body))
-      content.body = body || null
+      content.body = cardFields.body.read(body)
+      isWhole = (content.body ?? '') === body
       this.write.grows += fieldBytes(body) - fieldBytes(current)
       if (shared.has('content')) {
         // The rich text is outdated. Removing it makes the editor rebuild it from the body.
@@ -90,7 +93,7 @@ export class Draft {
       }
     }
     const card = versioned(id, content, interior)
-    this.write.rows.push(cardRow(card, anchorsOf(shared, content, planned)))
+    this.write.rows.push(cardRow(card, isWhole ? anchorsOf(shared, content, planned) : null))
     if (change.z !== undefined) this.raiseTop(content.z)
     this.builder.nextChange()
     return card

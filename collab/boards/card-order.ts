@@ -2,6 +2,7 @@
 import type * as Y from 'yjs'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { sortInSteps } from '../../platform/work/sort-in-steps.ts'
+import { cardFields } from '../../core/card.ts'
 import { cardsOf, findCard } from '../canvas/canvas.ts'
 
 interface Placed {
@@ -44,7 +45,7 @@ export function* cardOrder(document: Y.Doc): Steps<string[]> {
 function placedOf(document: Y.Doc, id: string): Placed | null {
   const z = findCard(document, id)?.get('z')
   if (z === undefined && !findCard(document, id)) return null
-  return { id, z: typeof z === 'number' && Number.isFinite(z) ? z : 0 }
+  return { id, z: cardFields.z.read(z) }
 }
 
 const compare = (a: Placed, b: Placed) => a.z - b.z || (a.id < b.id ? -1 : 1)

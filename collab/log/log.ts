@@ -1,4 +1,5 @@
 /** The update log of a board: encodes updates in log rows, and reads the log for a document. */
+import '../updates/left-end.ts'
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
 import { limitCleanup } from '../updates/cleanup.ts'

@@ -202,6 +202,11 @@ test('[C24] with body_base, what an editor types at the same time stays', async 
   const fromEmpty = await user.api.patch(path, { body: 'x', body_base: null })
   expect(fromEmpty.body.card.body).toMatch(/^(onex|xone)$/)
   expect((await user.api.patch(path, { body: 'x', body_base: 5 })).status).toBe(400)
+  text.insert(0, 'a\0b')
+  await editor.saved()
+  const unstorable = await user.api.patch(path, { body: 'x!', body_base: 'x' })
+  expect(unstorable.body.card.body).toMatch(/^ab.*!/)
+  expect((await user.api.patch(path, { title: 'still' })).body.card.body).toBe(unstorable.body.card.body)
   expect((await user.api.patch(path, { body: 'x', body_base: 'x'.repeat(20_001) })).status).toBe(400)
 })
 

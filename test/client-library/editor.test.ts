@@ -75,7 +75,8 @@ test('[LB22] cards and groups are typed, written by the rules, and read with dis
   expect(here.cards.add({ kind: 'note', title: 'Again' }, card)).toBe(card)
   expect(here.cards.find(card)!.title).toBe('Lighthouse')
   const own = newId()
-  expect(there.cards.add({ kind: 'note', title: 'Own' }, own)).toBe(own)
+  expect(there.cards.add({ kind: 'note', title: 'Own', z: undefined }, own)).toBe(own)
+  expect(there.cards.get().at(-1)).toMatchObject({ id: own })
   await until(() => here.cards.find(own)?.title === 'Own', 'the card with its own id')
   there.cards.remove(own)
   await until(() => here.cards.find(own) === undefined, 'it is gone')
@@ -95,6 +96,8 @@ test('[LB22] cards and groups are typed, written by the rules, and read with dis
   expect(here.cards.find(card)).toMatchObject({ title: null, x: 10 })
   const raw = here.document.getMap<any>('cards')
   raw.set('hostile', 5)
+  expect(here.cards.change('hostile', { title: 'x' })).toBe(false)
+  expect(here.cards.text('hostile')).toBeNull()
   raw.set('kindless', new Y.Map())
   raw.set(
     'wild',

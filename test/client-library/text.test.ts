@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { bindText } from '../../client/editor/bind-text.ts'
+import { openCards } from '../../client/editor/canvas.ts'
 import { editBetween, indexInField, indexInText } from '../../client/editor/text-edit.ts'
 import { TypingField } from './typing-field.ts'
 
@@ -32,6 +33,34 @@ test('[LB20] an edit between two texts makes the second of the first, and parts 
   )
   expect(editBetween('aa', 'aaa', 1)).toEqual({ start: 0, deleted: 0, inserted: 'a' })
   expect(editBetween('aa', 'aaa', 2)).toEqual({ start: 1, deleted: 0, inserted: 'a' })
+})
+
+test('[LB20] without a caret the edit is the smallest one, so what others write beside it stays whole', () => {
+  expect(editBetween('words', 'a words')).toEqual({ start: 0, deleted: 0, inserted: 'a ' })
+  const [here, there] = [new Y.Doc(), new Y.Doc()]
+  const sync = () => {
+    Y.applyUpdate(there, Y.encodeStateAsUpdate(here))
+    Y.applyUpdate(here, Y.encodeStateAsUpdate(there))
+  }
+  const [ours, theirs] = [openCards(here, {}), openCards(there, {})]
+  const id = ours.add({ kind: 'note', body: 'words' })
+  sync()
+  ours.change(id, { body: 'a words' })
+  theirs.change(id, { body: 'b words' })
+  sync()
+  expect(ours.find(id)!.body).toMatch(/^(a b|b a) words$/)
+})
+
+test('[LB20] a line end behind a lone `\\r` stays one of its own', () => {
+  const text = new Y.Doc().getText()
+  text.insert(0, 'ab\r')
+  const field = new TypingField()
+  const unbind = bindText(field, text, { origin: {} })
+  field.click(field.value.length).type('\n')
+  expect(field.value).toBe('ab\n\n')
+  field.type('c')
+  expect(field.value).toBe('ab\n\nc')
+  unbind()
 })
 
 test('[LB20] positions in a field that shows line ends in another way are positions in the text', () => {

@@ -1,5 +1,5 @@
 /** Undo of the client's editor part, and what it keeps in memory. */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
 import { openBoard, type OpenBoard } from '../../client/editor/index.ts'
 import { makeBoard } from '../api/board.ts'
@@ -108,6 +108,66 @@ test('[LB40] undo of a text that was removed and brought back takes and brings i
   steps(['abcdeAf', 'abcdeACf', 'abcdeABCf', undefined], 'redo')
   await board.saved()
   await expectMemoryEqualsLog(service, id)
+})
+
+/** Whoever applies the same updates has to get the same text. */
+async function expectSameEverywhere(id: string, body: string): Promise<void> {
+  await board.saved()
+  await expectMemoryEqualsLog(service, id)
+  const there = openBoard({ url: service.url, board: id, token: user.token, WebSocket: TestSocket })
+  await there.ready
+  expect([board, there].map(({ cards }) => cards.get()[0]?.body)).toEqual([body, body])
+  there.close()
+  expect((await user.api.get(`/boards/${id}/cards`)).body.cards[0].body).toBe(body)
+}
+
+const step = (change: () => void) => {
+  board.newStep()
+  change()
+}
+const insert = (card: string, at: number, text: string) =>
+  step(() => board.transact(() => board.cards.text(card)!.insert(at, text)))
+
+test('[LB40] what undo brings back has one place, here, at other editors and in the service', async () => {
+  const id = await openNew()
+  const card = board.cards.add({ kind: 'note', body: 'AB' })
+  insert(card, 2, 'CD')
+  board.undo()
+  board.redo()
+  insert(card, 3, 'G')
+  step(() => board.cards.remove(card))
+  board.undo()
+  await expectSameEverywhere(id, 'ABCGD')
+})
+
+test('[LB40] a field goes back step by step, also where a later value was taken back', async () => {
+  await openNew()
+  const card = board.cards.add({ kind: 'note', color: 'red' })
+  step(() => board.cards.change(card, { color: null }))
+  for (const color of ['blue', 'green']) {
+    step(() => board.cards.change(card, { color }))
+    board.undo()
+  }
+  board.undo()
+  expect(board.cards.find(card)).toMatchObject({ color: 'red' })
+  board.redo()
+  expect(board.cards.find(card)!['color']).toBeUndefined()
+})
+
+test('[LB40] undo goes on when somebody else has removed what it brought back', async () => {
+  const id = await openNew()
+  const card = board.cards.add({ kind: 'note', body: 'ab' })
+  step(() => board.cards.change(card, { body: 'b' }))
+  step(() => board.cards.remove(card))
+  board.undo()
+  insert(card, 0, 'X')
+  board.undo()
+  insert(card, 0, 'Y')
+  await board.saved()
+  expect((await user.api.delete(`/boards/${id}/cards/${card}`)).status).toBe(200)
+  await vi.waitUntil(() => !board.cards.find(card))
+  while (board.history.get().canUndo) board.undo()
+  expect(board.cards.get()).toEqual([])
 })
 
 test('[LB40] random steps, taken back and done again, lead through the same states', async () => {

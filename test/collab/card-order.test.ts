@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { currentOrder } from '../../collab/boards/card-order.ts'
+import { cardFields } from '../../core/card.ts'
 
 const board = (size: number) => {
   const document = new Y.Doc()
@@ -28,6 +29,13 @@ test('[C190] pages share one sorting until the board changes', async () => {
   Y.applyUpdate(document, Y.encodeStateAsUpdate(board(1).document), 'another node')
   expect(await currentOrder(document)).toEqual(await currentOrder(document))
   expect((await currentOrder(document)).length).toBe(cards.size)
+})
+
+test('[C190] cards whose z is beyond what a card can have are in the order of what is shown', async () => {
+  const { document, cards } = board(3)
+  for (const [id, z] of Object.entries({ c00000: 1e308, c00001: cardFields.z.read(1e308), c00002: -1e308 }))
+    cards.get(id)!.set('z', z)
+  expect(await currentOrder(document)).toEqual(['c00002', 'c00000', 'c00001'])
 })
 
 test('[C190] a card that comes while the board is sorted is in the next page', async () => {
