@@ -1,10 +1,12 @@
 /** The update log of a board: encodes updates in log rows, and reads the log for a document. */
-import '../updates/left-end.ts'
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 import * as Y from 'yjs'
 import { limitCleanup } from '../updates/cleanup.ts'
+import { findLeftEnds } from '../updates/left-end.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { runAsSystem, type Database, type Statement, type StatementPool } from '../../sql/database.ts'
+
+findLeftEnds() // every thread that applies a log loads this module
 
 /**
  * Frames updates: each one after its length as four bytes, big-endian. Returns pieces, so that no update is copied.
