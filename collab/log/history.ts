@@ -125,9 +125,9 @@ export async function recordSegment(tx: Transaction, segment: WrittenSegment): P
   const { cut, key, baseKey } = segment
   const [first, last] = [cut.rows[0]!, cut.rows.at(-1)!]
   if (!baseKey && first.seq > 1) {
-    // Without a base it needs the segment before it, whose retention may have ended meanwhile.
+    // Without a base it needs the segment before it, as it was: it may have ended, or lost a card's past, meanwhile.
     const before = await tx`
-      select from board_history where board_id = ${cut.boardId} and to_seq = ${first.seq - 1}`
+      select from board_history where board_id = ${cut.boardId} and to_seq = ${first.seq - 1} and not expunged`
     if (before.count === 0) throw new FilesEnded()
   }
   await tx`
