@@ -60,7 +60,6 @@ export function openCollab(basis: Basis, { onNodesLost }: { onNodesLost(): void 
     storageBytes: config.storageBytes,
     documentBytes,
     quota,
-    clock,
     log,
     pace,
     ...(options.editDeadlineMs ? { editDeadlineMs: options.editDeadlineMs } : {}),

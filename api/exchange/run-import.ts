@@ -1,4 +1,5 @@
 /** Runs an import: finds items that the board already has, fetches the others, creates their cards. */
+import { showNewest } from '../../collab/boards/live.ts'
 import { findSources, identifierSource, urlSource } from '../../collab/boards/sources.ts'
 import { readCards, type PresentedCard } from '../../collab/boards/read.ts'
 import { createCards } from '../../collab/boards/write.ts'
@@ -69,7 +70,9 @@ export async function runImport(context: ApiContext, request: Import): Promise<R
   const cards = [...before, ...made.cards]
   cards.sort((a, b) => order.get(a['id'] as string)! - order.get(b['id'] as string)!)
   const shown = await showWritten(context, request.account, cards)
-  return answerTo(request, tasks, { ...made, cards: shown })
+  // The earlier attempt may have ended before the open canvases had its cards.
+  const live = made.live && (before.length === 0 || (await showNewest(context.live, request.boardId)))
+  return answerTo(request, tasks, { cards: shown, live })
 }
 
 /** Restores the progress of an earlier attempt of the same request. @returns the cards that it created */

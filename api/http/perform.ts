@@ -1,4 +1,5 @@
 /** Runs an operation, for an HTTP request or for an MCP tool. */
+import { showNewest } from '../../collab/boards/live.ts'
 import { traceOf } from '../../core/trace.ts'
 import { Operation, withOperation } from '../../sql/operation.ts'
 import { actionOf, auditedCaller, auditedRequest, namedBy } from './action.ts'
@@ -19,9 +20,28 @@ export async function perform(
   if (resumed && resumed.made.length > 0) {
     const answer: Answer | null | undefined =
       resumed.answer ?? (await route.rebuild?.(context, call, resumed.made))
-    if (answer) return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
+    if (answer) {
+      const body = await shownNow(context, call, answer.body)
+      return { ...answer, body, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
+    }
   }
   return withOperation(operationOf(route, call, attempt), work)
+}
+
+/**
+ * Returns the body of an answer that is made again, with a `live` that is true now. The process that committed the work
+ * may have ended before the open canvases had it.
+ */
+async function shownNow(
+  { live }: ApiContext,
+  { params }: Call<never, never, never>,
+  body: unknown,
+): Promise<unknown> {
+  const { live: isLive, to_board_id: target } = (body ?? {}) as { live?: boolean; to_board_id?: string }
+  if (isLive !== true) return body
+  const { id } = params as { id: string }
+  const shown = await Promise.all([id, target ?? id].map((boardId) => showNewest(live, boardId)))
+  return { ...(body as object), live: shown.every(Boolean) }
 }
 
 /** The audit entry of a request, which its transactions write. */

@@ -42,3 +42,11 @@ export async function showLive(
   onStale?.(here === 'shown' ? 'other_node' : here)
   return false
 }
+
+/** Does the same with all that any process has committed to the board. True for a board that is gone. */
+export async function showNewest(live: LiveBoards, boardId: string): Promise<boolean> {
+  const [head] = await live.database.asSystem(
+    (tx) => tx<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
+  )
+  return !head || showLive(live, boardId, head.seq)
+}

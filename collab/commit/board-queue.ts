@@ -43,7 +43,7 @@ export class PendingWrite {
   #isSettled = false
   #isSlow = false
 
-  /** @param now in milliseconds */
+  /** @param now `performance.now()` */
   constructor(
     request: WriteRequest | PairRequest,
     queues: BoardQueue[],
@@ -201,7 +201,7 @@ export class BoardQueue {
     return this.#state.kind === 'ready' || (this.#state.kind === 'waiting' && this.#state.until <= now)
   }
 
-  /** The time when its wait is over; null when it does not wait. */
+  /** `performance.now()` when its wait is over; null when it does not wait. */
   get waitsUntil(): number | null {
     return this.#state.kind === 'waiting' ? this.#state.until : null
   }

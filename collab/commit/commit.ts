@@ -11,6 +11,8 @@
  * Two writes of two boards can form a pair: both are committed, or neither is.
  *
  * A call whose outcome is unknown is repeated with the same commit id, so that nothing is written twice.
+ *
+ * Waits and deadlines go by `performance.now()`: a clock that is set back or ahead must not change them.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -117,7 +119,7 @@ export class CommitQueue {
    */
   edit(queue: BoardQueue, { frames = 1, ...edit }: QueuedEdit & { frames?: number | undefined }): void {
     this.#gathering.arrive(frames)
-    queue.edits.push(edit, this.#options.clock.now())
+    queue.edits.push(edit, performance.now())
     this.#active.add(queue)
     this.#schedule(process.nextTick)
   }
@@ -154,7 +156,7 @@ export class CommitQueue {
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       const caller = { resolve: (written: Written[]) => resolve(resultOf(written)), reject }
       const queues = boardIds.map((boardId) => this.board(boardId))
-      const pending = new PendingWrite(request, queues, operation, this.#options.clock.now(), caller)
+      const pending = new PendingWrite(request, queues, operation, performance.now(), caller)
       for (const queue of queues) {
         queue.push(pending)
         this.#activate(queue)
@@ -213,8 +215,11 @@ export class CommitQueue {
 
   /** Commits what is queued, then stops. Resolves early when that takes longer than `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
-    const deadline = Date.now() + timeoutMs
-    while (Date.now() < deadline && (this.#active.size > 0 || this.#lanes > 0 || this.#largeCount > 0)) {
+    const deadline = performance.now() + timeoutMs
+    while (
+      performance.now() < deadline &&
+      (this.#active.size > 0 || this.#lanes > 0 || this.#largeCount > 0)
+    ) {
       this.#schedule()
       await delay(5)
     }
@@ -262,7 +267,7 @@ export class CommitQueue {
       if (this.#lanes === 1) await this.#gathering.wait()
       this.#calledAgain = false
       mark('assembling a commit')
-      const { batch, large } = this.#assembler.next(this.#options.clock.now())
+      const { batch, large } = this.#assembler.next(performance.now())
       for (const one of large) this.#commitAside(one)
       if (batch.length === 0) break
       this.#gathering.assembled()
@@ -326,15 +331,15 @@ export class CommitQueue {
   #wakeForRetries(): void {
     if (this.#wakeAt) clearTimeout(this.#wakeAt)
     this.#wakeAt = null
-    const now = this.#options.clock.now()
+    const now = performance.now()
     const waits = [...this.#active].map(({ waitsUntil }) => waitsUntil ?? now)
     const next = Math.min(...waits.filter((at) => at > now))
     if (Number.isFinite(next)) this.#wakeAt = setTimeout(() => this.#schedule(), next - now)
   }
 
   #watchDeadlines(): void {
-    const { clock, writeDeadlineMs, editDeadlineMs, log, onStalled } = this.#options
-    const now = clock.now()
+    const { writeDeadlineMs, editDeadlineMs, log, onStalled } = this.#options
+    const now = performance.now()
     const before = now - writeDeadlineMs
     for (const item of [...this.#inFlight].flat())
       if (item.kind === 'write') item.write.rejectLate(before, tooLate)

@@ -1,6 +1,5 @@
 /** Processes a commit's answer: settles its writes, edits, flushes and boards. */
 import { ServiceError } from '../../core/errors.ts'
-import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { BoardQueue, PendingWrite, Waits } from './board-queue.ts'
 import { headOf, type CommitAnswer, type Outcome, type RefusalDetail } from './commit-call.ts'
@@ -14,7 +13,6 @@ import type { Written } from './write-request.ts'
 export interface SettleOptions {
   freeCardCap: number | null
   quota: DocumentQuota
-  clock: Clock
   log: Logger
   /** Called after each commit that added to a board's log, with what it added. */
   onGrown?(boardId: string, head: BoardHead, updates: Uint8Array[]): void
@@ -40,7 +38,7 @@ export function settle(
   options: SettleOptions,
 ): number | null {
   let waitedMs: number | null = null
-  const now = options.clock.now()
+  const now = performance.now()
   const heads = new Map((answer.boards ?? []).map((row) => [row[0], headOf(row)]))
   for (const [queue, entries] of entriesByQueue(batch, answer)) {
     const head = heads.get(queue.boardId)
@@ -151,7 +149,7 @@ function settleItem(
  * Handles a commit of which nothing was written. Its items are tried again: each board alone, then each item alone,
  * until the faulty item is alone. A faulty write is refused; edits and flushes wait.
  */
-export function settleFault(batch: BatchItem[], error: unknown, { log, clock, quota }: SettleOptions): void {
+export function settleFault(batch: BatchItem[], error: unknown, { log, quota }: SettleOptions): void {
   log.error(
     { err: error, items: batch.length },
     'a commit failed and nothing was written; trying its items in smaller commits',
@@ -160,7 +158,7 @@ export function settleFault(batch: BatchItem[], error: unknown, { log, clock, qu
     if (item.kind === 'flush') item.queue.document?.flushFailed()
     chargeItem(item, false, quota)
   }
-  if (isIndivisible(batch)) failAlone(batch, error, clock.now())
+  if (isIndivisible(batch)) failAlone(batch, error, performance.now())
   else goSingly(batch)
 }
 

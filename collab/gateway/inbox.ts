@@ -153,7 +153,7 @@ export class Inbox {
     this.#flushing = null
     const until = performance.now() + turnMs
     for (const [board, frames] of [...this.#boards]) {
-      if (this.#isResting(frames)) continue // a transaction that applies nothing has its cost, too
+      if (this.#restMs(frames) > 0) continue // a transaction that applies nothing has its cost, too
       this.#boards.delete(board)
       const { applied, left } = this.#run(board, frames, until)
       if (left.length > 0) this.#boards.set(board, [...(this.#boards.get(board) ?? []), ...left])
@@ -165,20 +165,19 @@ export class Inbox {
     if (this.#boards.size > 0) this.#schedule()
   }
 
-  /** Whether none of the frames may be applied yet. */
-  #isResting(frames: readonly QueuedFrame[]): boolean {
-    return (
-      frames.length > 0 &&
-      frames.every(({ connection: { context } }) => this.#pace.restMs(context.account) > 0)
-    )
+  /** Milliseconds until one of the frames may be applied. Without frames 0: some that waited may be ready now. */
+  #restMs(frames: readonly QueuedFrame[]): number {
+    let restMs = frames.length === 0 ? 0 : Infinity
+    for (const { connection } of frames) {
+      if (restMs === 0) break
+      restMs = Math.min(restMs, this.#pace.restMs(connection.context.account))
+    }
+    return restMs
   }
 
   /** Schedules the next flush: at the end of this turn, or when the first account that rests may continue. */
   #schedule(): void {
-    let restMs = Infinity
-    for (const frames of this.#boards.values())
-      for (const { connection } of frames)
-        restMs = Math.min(restMs, this.#pace.restMs(connection.context.account))
+    const restMs = Math.min(...[...this.#boards.values()].map((frames) => this.#restMs(frames)))
     this.#stopFlushing()
     this.#isSoon = restMs === 0
     this.#flushing = this.#isSoon ? setImmediate(() => this.flush()) : setTimeout(() => this.flush(), restMs)

@@ -103,7 +103,11 @@ export class Seating {
   #take(seat: Seat, connection: Connection<EditorContext>): void {
     const { sockets, bounds } = this.#options
     const state = sockets.of(connection)
-    if (!state || !connection.document.hasConnection(connection)) return // it ended before it was established
+    if (!state) return // the socket is gone
+    if (!connection.document.hasConnection(connection)) {
+      this.#release(seat, state) // the client left before the connection was established
+      return
+    }
     seat.connection = connection
     state.connections.set(connection.messageAddress, connection)
     this.#seats.add(seat)
@@ -159,15 +163,20 @@ export class Seating {
       this.#options.people.left(connection.document.name, seat.account)
     this.#seats.remove(seat)
     const state = this.#options.sockets.of(connection)
-    if (state && state.socket.readyState !== WebSocket.OPEN) seat.hold.closing()
-    else {
-      seat.hold.end()
-      state?.holds.delete(seat.hold)
-    }
+    this.#release(seat, state)
     const address = connection.messageAddress
     if (state?.connections.get(address) !== connection) return
     state.connections.delete(address)
     state.socket.forget(address)
+  }
+
+  /** Ends the hold of a connection that has ended. On a socket that is being closed, it ends when the socket is gone. */
+  #release({ hold }: Seat, state: SocketState | undefined): void {
+    if (state && state.socket.readyState !== WebSocket.OPEN) hold.closing()
+    else {
+      hold.end()
+      state?.holds.delete(hold)
+    }
   }
 }
 

@@ -116,10 +116,20 @@ export const putFile = (files: ObjectStore, key: string, bytes: Uint8Array) =>
     contentType: 'application/octet-stream',
   })
 
-/** Records a segment, in the transaction that deletes its rows from the log. */
+/**
+ * Records a segment, in the transaction that deletes its rows from the log. The board's document is locked.
+ *
+ * @throws FilesEnded when the history has changed since `continuationOf` read it, and the segment does not fit any more
+ */
 export async function recordSegment(tx: Transaction, segment: WrittenSegment): Promise<void> {
   const { cut, key, baseKey } = segment
   const [first, last] = [cut.rows[0]!, cut.rows.at(-1)!]
+  if (!baseKey && first.seq > 1) {
+    // Without a base it needs the segment before it, as it was: it may have ended, or lost a card's past, meanwhile.
+    const before = await tx`
+      select from board_history where board_id = ${cut.boardId} and to_seq = ${first.seq - 1} and not expunged`
+    if (before.count === 0) throw new FilesEnded()
+  }
   await tx`
     insert into board_history (
       board_id, workspace_id, from_seq, to_seq, from_at, to_at, row_bytes, bytes, key, base_bytes, base_key,
@@ -141,7 +151,10 @@ export async function recordSegment(tx: Transaction, segment: WrittenSegment): P
     where r.until is not null`
 }
 
-/** The files of a segment were written too long ago, or a card's past was expunged meanwhile. They are being deleted. */
+/**
+ * The files of a segment can't become part of the history: they were written too long ago, a card's past was expunged
+ * meanwhile, or the segment before it has ended. The log is cut again later.
+ */
 export class FilesEnded extends Error {}
 
 /** Removes files from the leftovers, because a segment refers to them now. @throws FilesEnded */

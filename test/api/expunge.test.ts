@@ -298,3 +298,34 @@ test('[HX8] expunges of several accounts hold one thread, and another account fi
   expect((await Promise.all(expunging)).map(({ status }) => status)).toEqual([200, 200])
   expect(new Set(held)).toEqual(new Set(owners.map(({ userId }) => userId)))
 })
+
+test('[HX9] a compaction that began before a card’s past was expunged leaves the card in all later moments', async () => {
+  const { id } = await makeBoard(user)
+  const [card] = await makeCards(user, id, [{ title: 'One' }, { title: 'Other' }])
+  const moveTo = (x: number) => user.api.patch(`${pathOf(id)}/${card!.id}`, { x })
+  await compactor.compact(id)
+  await moveTo(76)
+  await compactor.compact(id) // with a base, so that the next one needs none
+  const { pool } = service.live
+  const { run } = pool
+  const [begun, expunged] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let compaction: Promise<unknown> | undefined
+  const spy = vi.spyOn(pool, 'run').mockImplementation(async (task, input, options) => {
+    if (task.name === 'archiveLog') {
+      begun.resolve()
+      await expunged.promise
+    } else if (task.name === 'rewriteRun') {
+      compaction = moveTo(77).then(() => compactor.compact(id))
+      await begun.promise
+    }
+    return run.call(pool, task, input, options) as Promise<never>
+  })
+  onTestFinished(() => spy.mockRestore())
+  succeeded(await expunge(id, card!.id))
+  expunged.resolve()
+  await compaction
+  const moment = await seqOf(id)
+  await moveTo(78)
+  await compactor.compact(id)
+  expect((await cardsAt(id, moment)).map(({ title, x }) => [title, x])).toContainEqual(['One', 77])
+})

@@ -38,6 +38,8 @@ async function settledAnswer(post: Post, key: Record<string, string>): Promise<A
   return answer
 }
 
+const loseAnswers = () =>
+  service.admin`update idempotency_keys set response = null where response is not null`
 const cardsOn = async (boardId: string) =>
   (await service.admin`select card_id from card_index where board_id = ${boardId}`).length
 
@@ -149,7 +151,7 @@ test('[ID13] every POST whose answer is lost after its commit is answered the sa
     const first = await send(user.api, post, key)
     expect(first.status, `${post.path} ${first.text}`).toBeLessThan(300)
     expect(post.truth(first.body), `${post.path} ${first.text}`).toBe(true)
-    await service.admin`update idempotency_keys set response = null where response is not null`
+    await loseAnswers()
     const before = await stateOf(service)
     const again = await send(user.api, post, key)
     expect([again.status, comparable(again.body)], post.path).toEqual([first.status, comparable(first.body)])
@@ -159,6 +161,37 @@ test('[ID13] every POST whose answer is lost after its commit is answered the sa
     expect([third.text, isReplay(third)], post.path).toEqual([again.text, true])
   }
 }, 120_000)
+
+test('[ID16] `live` of an answer that is made again is false while an open canvas may be stale', async () => {
+  const sent = (await everyPost(service, user, `${site.url}/a`)).map((post) => ({ post, key: keyed() }))
+  const sendAndLose = async (some: typeof sent) => {
+    const answers = await Promise.all(some.map(({ post, key }) => send(user.api, post, key)))
+    await loseAnswers()
+    return answers.map(({ body }: ApiAnswer<any>) => body.live as unknown)
+  }
+  const first = await sendAndLose(sent)
+  const telling = sent.filter((_, n) => first[n] === true)
+  expect(telling.map(({ post }) => post.route.split('/').at(-1))).toEqual([
+    'cards',
+    'cards',
+    'move',
+    'arrange',
+    'restore-to',
+    'undo',
+    'groups',
+    'import',
+  ])
+  const { nodes } = service.live
+  const canvases = telling.map(({ post }) => {
+    const { to_board_id = post.path.split('/')[2]! } = (post.body ?? {}) as { to_board_id?: string }
+    return { boardId: to_board_id, hold: nodes.hold(to_board_id) }
+  })
+  for (const { boardId } of canvases) await nodes.register(boardId)
+  for (const { hold } of canvases) hold.closing()
+  expect(await sendAndLose(telling)).toEqual(telling.map(() => false))
+  for (const { hold } of canvases) hold.end()
+  expect(await sendAndLose(telling)).toEqual(telling.map(() => true))
+}, 60_000)
 
 const environment = () => ({
   DATABASE_URL: service.databaseUrl,
@@ -356,7 +389,7 @@ test('[ID15] an upload is known by its content: the same bytes are replayed, oth
   const other = await upload(gif('b'), key)
   expect([other.status, ((await other.json()) as any).code]).toEqual([409, 'conflict'])
   // Also when the answer was lost.
-  await service.admin`update idempotency_keys set response = null where response is not null`
+  await loseAnswers()
   expect((await upload(gif('b'), key)).status).toBe(409)
   const lost = await upload(gif('a'), key)
   expect([lost.status, await lost.text()]).toEqual([201, stored])

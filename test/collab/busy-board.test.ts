@@ -1,14 +1,16 @@
 /** What waits for a board's lock goes on when the lock is free. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
+import { makeBoard, makeCard } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { holdLock, lockBoard } from '../support/held-lock.ts'
 import { enter } from '../support/raw-client.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 
-let stoppedAt: number | null = null
-const clock = { now: () => stoppedAt ?? Date.now() }
+let ahead = 0
+const clock = { now: () => Date.now() + ahead }
+const hourMs = 3_600_000
 const compactRows = 5
 const { service, user } = await serviceOfFile({ nodes: 1, compactRows, clock })
 
@@ -37,11 +39,23 @@ test('[X131] an edit that a compaction keeps from its commit goes when the compa
   const unlock = await lockBoard(service.admin, boardId)
   await letArchive()
   await until(() => isWaiting('for update'), 'the compaction waits for the board')
-  stoppedAt = Date.now() // so what waits for a time waits for ever
+  const { queue } = service.live.documents.find(boardId)!
+  const backOff = queue.backOff.bind(queue)
+  vi.spyOn(queue, 'backOff').mockImplementation((now) => backOff(now, { firstMs: hourMs, mostMs: hourMs }))
   edit(compactRows + 1)
   await delay(300)
   expect(editor.acknowledgements).toHaveLength(compactRows)
   await unlock()
   await isSaved(compactRows + 1)
-  stoppedAt = null
+})
+
+test('[S21] a clock that is set back holds up no write that waits for its board', async () => {
+  const { id } = await makeBoard(user)
+  const release = await lockBoard(service.admin, id)
+  const writing = makeCard(user, id, {})
+  await until(() => service.live.queue.board(id).waitsUntil !== null, 'the board waits')
+  ahead = -hourMs
+  await release()
+  await writing
+  ahead = 0
 })

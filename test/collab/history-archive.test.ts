@@ -1,5 +1,5 @@
 /** What compaction cuts off the log is kept: as segments in the file store, until its retention ends. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import * as Y from 'yjs'
 import { decodeSegment, decompress } from '../../collab/log/segment.ts'
 import { readFile } from '../../collab/log/history.ts'
@@ -11,6 +11,7 @@ import { verifyFiles } from '../../workers/upkeep/verify-files.ts'
 import { makeBoard, makeCard, makeCards, succeeded } from '../api/board.ts'
 import { upload } from '../api/file.ts'
 import { openEditor } from '../support/editor.ts'
+import { gatedDatabase } from '../support/gated-database.ts'
 import { serviceOfFile } from '../support/test-file.ts'
 
 const dayMs = 24 * 3_600_000
@@ -197,6 +198,47 @@ test('[HI6] after the retention segments go from the database and the store; wha
     ahead = 0
   }
 })
+
+const meetings: Record<string, (boardId: string) => Promise<unknown>> = {
+  'after a compaction has read the history': (boardId) => {
+    const put = vi.spyOn(files, 'put').mockImplementationOnce(async (...given) => {
+      await endHistory(parts())
+      return files.put(...given)
+    })
+    onTestFinished(() => put.mockRestore())
+    return compactor.compact(boardId)
+  },
+  'before a compaction, and are deleted after it': async (boardId) => {
+    const gated = gatedDatabase(service.databaseUrl)
+    onTestFinished(() => gated.close())
+    gated.afterSystem = async (read) => {
+      if (!(Array.isArray(read) && String((read[0] as Segment | undefined)?.key).includes(boardId))) return
+      gated.afterSystem = null
+      await compactor.compact(boardId)
+    }
+    await endHistory({ ...parts(), database: gated })
+  },
+}
+test.each(Object.entries(meetings))(
+  '[HI6] what is kept can be read when all earlier segments end %s',
+  async (_, meet) => {
+    const { id } = await makeBoard(user)
+    for (const title of ['A', 'B']) {
+      await makeCard(user, id, { title })
+      await compactor.compact(id)
+    }
+    await admin`
+      update board_history set from_at = now() - interval '400 days', to_at = now() - interval '400 days' where board_id = ${id}`
+    for (const title of ['C', 'D']) await makeCard(user, id, { title })
+    await meet(id)
+    await compactor.compact(id)
+    await endHistory(parts())
+    expect(await segmentsOf(id)).toMatchObject([{ from_seq: 3, to_seq: 4, base_key: expect.any(String) }])
+    const { cards } = succeeded(await user.api.get(`/boards/${id}/cards?as_of=3`))
+    expect(cards.map(({ title }: { title: string }) => title).toSorted()).toEqual(['A', 'B', 'C'])
+    await agree()
+  },
+)
 
 test('[HI7] the purge of a board reaches its history, and files that were written without a segment go', async () => {
   const { id } = await makeBoard(user)

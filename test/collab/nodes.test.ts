@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openEditor, until } from '../support/editor.ts'
+import { authFrame, enter, frame, type } from '../support/raw-client.ts'
 import { nodesOfFile } from '../support/test-file.ts'
 
 const { here, there, user } = await nodesOfFile()
@@ -61,4 +62,14 @@ test('[N4] a board that nobody has open any more is not asked about', async () =
     6000,
   )
   expect((await user.api.post(`/boards/${boardId}/cards`, { kind: 'note', x: 0, y: 0 })).body.live).toBe(true)
+})
+
+test('[N4] a board that a client left before it was open is not asked about, though its socket stays', async () => {
+  const [open, left] = [await newBoard(), await newBoard()]
+  const client = await enter(there.url, { boardId: open, token: user.token })
+  client.send(authFrame(left, user.token))
+  client.send(frame(left, type.close))
+  await until(() => client.received(type.close).length > 0, 'the board is closed')
+  await until(() => !there.live.nodes.open.has(left), 'it does not count as open')
+  expect([client.closed, there.live.nodes.open.has(open)]).toEqual([null, true])
 })

@@ -1,5 +1,5 @@
 /** Updates that wait for edits that have not come yet. */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
 import { makeBoard } from '../api/board.ts'
 import { crafted, item } from '../support/crafted-updates.ts'
@@ -57,4 +57,16 @@ test('[X111] updates that wait for missing edits are bounded for each account ov
   const six = await open()
   await sendRest(six)
   expect(six.closed).toBeNull()
+})
+
+test('[X133] a board where updates wait takes its next turn at once, and Node warns of no timer', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => void warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  const client = await open()
+  await sendRest(client)
+  client.update(first)
+  await until(() => client.acknowledgements.length === 3, 'the missing edit has come')
+  expect(warnings).toEqual([])
 })

@@ -126,6 +126,8 @@ async function endSegmentsOf(parts: HistoryParts, board: BoardHistory, cutoff: D
     // The base was made of files that an expunge has replaced meanwhile, or another process has ended the segments.
     if (segments.some(({ key, base_key: base }, n) => now[n]?.key !== key || now[n]?.base_key !== base))
       return false
+    // A compaction has recorded a segment meanwhile that builds on these. The next round gives it a base.
+    if (!first && now.length > ended.length) return false
     if (base && first) {
       await tx`
         update board_history set base_key = ${base.key}, base_bytes = ${base.bytes}, base_at = ${ended.at(-1)!.to_at}
