@@ -181,15 +181,13 @@ test('[ID16] `live` of an answer that is made again is false while an open canva
     'groups',
     'import',
   ])
-  const { nodes } = service.live
   const canvases = telling.map(({ post }) => {
     const { to_board_id = post.path.split('/')[2]! } = (post.body ?? {}) as { to_board_id?: string }
-    return { boardId: to_board_id, hold: nodes.hold(to_board_id) }
+    return service.live.nodes.hold(to_board_id)
   })
-  for (const { boardId } of canvases) await nodes.register(boardId)
-  for (const { hold } of canvases) hold.closing()
+  for (const canvas of canvases) canvas.closing()
   expect(await sendAndLose(telling)).toEqual(telling.map(() => false))
-  for (const { hold } of canvases) hold.end()
+  for (const canvas of canvases) canvas.end()
   expect(await sendAndLose(telling)).toEqual(telling.map(() => true))
 }, 60_000)
 

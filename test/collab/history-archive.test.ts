@@ -200,7 +200,7 @@ test('[HI6] after the retention segments go from the database and the store; wha
 })
 
 const meetings: Record<string, (boardId: string) => Promise<unknown>> = {
-  'after a compaction has read the history': (boardId) => {
+  'while a compaction writes its files': (boardId) => {
     const put = vi.spyOn(files, 'put').mockImplementationOnce(async (...given) => {
       await endHistory(parts())
       return files.put(...given)
@@ -208,7 +208,7 @@ const meetings: Record<string, (boardId: string) => Promise<unknown>> = {
     onTestFinished(() => put.mockRestore())
     return compactor.compact(boardId)
   },
-  'before a compaction, and are deleted after it': async (boardId) => {
+  'and a compaction records one more before they are deleted': async (boardId) => {
     const gated = gatedDatabase(service.databaseUrl)
     onTestFinished(() => gated.close())
     gated.afterSystem = async (read) => {
