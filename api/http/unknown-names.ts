@@ -57,10 +57,17 @@ export function tellUnknownNames(route: Route) {
   }
 }
 
-/** The path of the first field that a schema does not know, and the known name that is most like it; null: it knows all. */
-export function firstUnknown(schema: TSchema, value: unknown): { path: string; near: string | null } | null {
+/**
+ * The path of the first field that neither the schema nor an answer of the operation knows, and the known name that is
+ * most like it. Null: all are known.
+ */
+export function firstUnknown(
+  value: unknown,
+  schema: TSchema,
+  route: Route,
+): { path: string; near: string | null } | null {
   const search = new Search(1)
-  search.object(value, knownOf(schema) ?? new Map<string, null>(), '')
+  search.object(value, withAnswered(knownOf(schema), route), '')
   const [first] = search.found
   return first ? { path: pathOf(first), near: nearOf(first) } : null
 }
@@ -195,8 +202,10 @@ function distance(a: string, b: string): number {
 }
 
 /** The known names of the body and of its list entries, including the fields of the operation's answers. */
-function bodyNames(route: Route): Known {
-  const known = knownOf(route.schemas.body) ?? new Map<string, null>()
+const bodyNames = (route: Route): Known => withAnswered(knownOf(route.schemas.body), route)
+
+function withAnswered(names: Known | null, route: Route): Known {
+  const known = names ?? new Map<string, null>()
   const answered = answeredNames(route)
   for (const inner of [known, ...known.values()])
     if (inner && (inner === known || isEntry(known, inner)))

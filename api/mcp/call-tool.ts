@@ -76,7 +76,7 @@ const validators = new Map<Tool, ReturnType<typeof compileSchema>>()
 function validArguments(tool: Tool, given: unknown): never {
   const validate = validators.getOrInsertComputed(tool, ({ input }) => compileSchema(input, 'body'))
   const input: unknown = structuredClone(given ?? {})
-  const nested = firstUnknown(tool.input, input)
+  const nested = firstUnknown(input, tool.input, tool.route)
   if (nested?.path.includes('.'))
     throw badRequest(
       `${tool.name} has no argument ${nested.path}.${nested.near === null ? '' : ` Did you mean ${nested.near}?`}`,
