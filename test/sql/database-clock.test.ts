@@ -95,7 +95,6 @@ test('[CG3] nodes agree from their start, although the first question waits for 
 const ofThisMachine = [
   'api/oauth/adapter.ts', // the provider takes its time from the machine
   'collab/awareness/room.ts',
-  'collab/commit/commit.ts',
   'collab/documents/open-boards.ts',
   'collab/gateway/gateway.ts',
   'collab/gateway/presence.ts',
