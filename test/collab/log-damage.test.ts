@@ -48,13 +48,13 @@ test('[IX11] a document that can’t catch up is 503, and does not hang', { time
   const { id: boardId } = await makeBoard(user)
   await makeCards(user, boardId, [{ title: 'One' }])
   await openEditor(near.url, { boardId, token: user.token })
-  // The log can't be read when another process commits.
+  // The log can't be read when another process commits more than a message carries.
   const { callAsSystem } = nearDatabase
   nearDatabase.callAsSystem = (call, pool) =>
     pool === 'follow' ? Promise.reject(connectionLost()) : callAsSystem(call, pool)
   onTestFinished(() => void (nearDatabase.callAsSystem = callAsSystem))
   const elsewhere = await openEditor(far.url, { boardId, token: user.token })
-  elsewhere.addCard('two')
+  elsewhere.addCard('two', { title: 'x'.repeat(10_000) })
   await elsewhere.saved()
   const startMs = performance.now()
   const answer = await user.api.get(`/boards/${boardId}/cards`)
