@@ -10,6 +10,7 @@ import {
   type CardShape,
   type VersionedCard,
 } from '../../core/card.ts'
+import { boundText } from '../../core/card-values.ts'
 import { badRequest } from '../../core/errors.ts'
 import { both, type Expects } from '../../core/version.ts'
 import type { LayoutName } from '../../core/layout/solve.ts'
@@ -83,7 +84,7 @@ export class Draft {
       const current = bodyOf(shared)
       const { edits, body } = bodies.take(id, { current, wanted: wanted ?? '', base: bodyBase })
       planned.set('body', this.builder.setText(shared, 'body', edits, body))
-      content.body = cardFields.body.read(body)
+      content.body = boundText(body, Infinity) || null // a text that is too long is refused, and not cut
       isWhole = (content.body ?? '') === body
       this.write.grows += fieldBytes(body) - fieldBytes(current)
       if (shared.has('content')) {
