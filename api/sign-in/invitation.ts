@@ -181,9 +181,16 @@ const accepted = (invitation: FoundInvitation): VisitAnswer => ({
   body: html`<main class="narrow">
     <h1>Accepted</h1>
     <p role="status">${resultOf(invitation)}</p>
+    <p>
+      <a href="${leadsTo(invitation)}"
+        >${invitation.boardId === null ? 'Open the boards' : 'Open the board'}</a
+      >
+    </p>
     <p><a href="/settings">Go to the settings</a></p>
   </main>`,
 })
+
+const leadsTo = ({ boardId }: FoundInvitation) => (boardId === null ? '/app/' : `/app/boards/${boardId}`)
 
 function resultOf({ role, workspace, board }: FoundInvitation): string {
   if (board !== null) return `The board “${board}” is shared with you.`

@@ -171,6 +171,18 @@ test('[WB6] the whole life of a card by the keyboard: add, write, move, undo, re
   await until(async () => (await titled('By keys')).x === x, 'the move is undone')
   await page.keyboard.press('Delete')
   await until(async () => (await titled('By keys')) === undefined, 'the card is removed')
+
+  await page.getByRole('button', { name: 'Add card' }).focus()
+  await page.keyboard.press('Enter')
+  const text = page.getByRole('textbox', { name: /^Text of/ })
+  await text.waitFor()
+  await page.keyboard.press('Control+z')
+  await text.waitFor({ state: 'detached' })
+  await card(page, 'Try it').focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await text.waitFor()
+  await page.keyboard.press('Escape')
 })
 
 test('[WB7] a viewer sees the board and changes nothing; the end of the access is told in words', async () => {

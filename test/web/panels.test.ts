@@ -5,7 +5,7 @@ import { listCards, makeBoard, makeCards } from '../api/board.ts'
 import { violationsOf } from '../support/chromium.ts'
 import { until } from '../support/editor.ts'
 import { startService } from '../support/service.ts'
-import { card, eventually, openAs } from './app.ts'
+import { card, eventually, openAs, state } from './app.ts'
 
 const service = await startService({ config: { logLevel: 'error' }, queueTickMs: 20 })
 afterAll(() => service.stop())
@@ -111,6 +111,18 @@ test('[WP2] a board is created inside another, renamed, moved and put into the t
   await row('Props').waitFor()
 })
 
+test('[WP2] the only board is put into the trash, and is open again when that is undone', async () => {
+  const lone = await service.user({ name: 'Lone' })
+  const { id } = await makeBoard(lone, { name: 'Only' })
+  const { page } = await openAs(service, lone, id)
+  await page.getByRole('treeitem', { name: 'Only' }).focus()
+  await page.keyboard.press('Delete')
+  await page.getByText('This board is in the trash').waitFor()
+  await page.getByText('“Only” is in the trash').locator('..').getByRole('button', { name: 'Undo' }).click()
+  await page.locator('.react-flow').waitFor()
+  await eventually(() => state(page).textContent()).toBe('Saved')
+})
+
 test('[WP3] boards come back from the trash, and cards that were removed from the open board', async () => {
   const { boards } = (await ada.api.get<any>(`/boards?parent=${studio.id}`)).body
   await ada.api.delete(`/boards/${boards[0].id}`)
@@ -163,6 +175,19 @@ test('[WP4] Ctrl-K finds boards and cards, and leads to the card on its board, b
   await page.getByText('1 result.').waitFor()
   await press('Enter')
   await eventually(middle).toBeLessThan(60)
+  await press('Control+k')
+  await field.fill('lighthouse')
+  await page.getByText('1 result.').waitFor()
+  await field.fill('studio')
+  await press('Enter') // before the answer
+  await heading('Studio').waitFor()
+  await press('Control+k')
+  await page.context().setOffline(true)
+  await field.fill('lighthouse')
+  await page.getByText('The service can’t be reached. Check the connection.').waitFor()
+  await page.context().setOffline(false)
+  await press('Escape')
+  expect(adas.complaints.splice(0).filter((one) => !one.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
 })
 
 test('[WP5] a board is put on a date, published and cancelled; the bell counts, and its list leads to the board', async () => {

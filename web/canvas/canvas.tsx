@@ -42,6 +42,17 @@ const After = lazy(async () => ({ default: (await import('./after.tsx')).After }
 
 const newCard = { w: 280, h: 180 }
 
+/** The card that is edited. It ends with the card, and with the right to change the board. */
+function useEditing(board: OpenBoard, canEdit: boolean) {
+  const [editing, edit] = useState<string | null>(null)
+  const cards = useStore(board.cards)
+  const isOver = editing !== null && (!canEdit || !cards.some(({ id }) => id === editing))
+  useEffect(() => {
+    if (isOver) edit(null)
+  }, [isOver])
+  return [isOver ? null : editing, edit] as const
+}
+
 /** What stays the same for all boards. */
 const fixed: ReactFlowProps<BoardNode> = {
   nodeTypes: { card: CardNode, box: GroupNode },
@@ -102,7 +113,7 @@ function Flow({
   first,
   ...following
 }: CanvasProps & { first: Viewport & Size }): ReactNode {
-  const [editing, edit] = useState<string | null>(null)
+  const [editing, edit] = useEditing(board, canEdit)
   const shown = useRef<BoardNode[]>([])
   const changes = useChanges(board, shown)
   const nodes = useNodes(board, changes, useRegion(first))

@@ -21,6 +21,12 @@ export interface Workspace {
   role: 'owner' | 'editor' | 'viewer'
 }
 
+/** Browsers say of a lost connection what only programmers understand. */
+function inWords(error: unknown): never {
+  if (!(error instanceof TypeError)) throw error
+  throw new Error('The service can’t be reached. Check the connection.', { cause: error })
+}
+
 /** @throws Refused, SignedOut */
 export async function request(
   path: string,
@@ -30,7 +36,7 @@ export async function request(
     fetch(root + path, {
       ...init,
       headers: { ...init.headers, authorization: `Bearer ${await accessToken()}` },
-    })
+    }).catch(inWords)
   let answer = await send()
   if (answer.status === 401) {
     forgetToken()

@@ -23,15 +23,22 @@ export function Search({ close }: { close(): void }): ReactNode {
   const [at, setAt] = useState(0)
   const results = found ? resultsOf(found, desk) : recentOf(desk)
   const chosen = results[Math.min(at, results.length - 1)]
+  /** Enter was pressed while the answer was under way. */
+  const [isGoing, setGoing] = useState(false)
   const go = ({ boardId, cardId }: Result) => {
     close()
     desk.open(boardId, cardId)
   }
+  useEffect(() => {
+    if (!isGoing || isBusy) return
+    setGoing(false)
+    if (chosen) go(chosen)
+  })
   const onKey = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: results.length - 1 }
     const step = steps[event.key]
     if (step !== undefined && results.length > 0) setAt((at + step) % results.length)
-    else if (event.key === 'Enter' && chosen) go(chosen)
+    else if (event.key === 'Enter' && (isBusy || chosen)) setGoing(true)
     else return
     event.preventDefault()
   }
@@ -51,6 +58,7 @@ export function Search({ close }: { close(): void }): ReactNode {
         onChange={({ target }) => {
           setWords(target.value)
           setAt(0)
+          setGoing(false)
         }}
       />
       <Says {...{ words: words.trim(), fault, isBusy, results }} />
