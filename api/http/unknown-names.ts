@@ -201,9 +201,9 @@ function distance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** The known names of the body and of its list entries, including the fields of the operation's answers. */
 const bodyNames = (route: Route): Known => withAnswered(knownOf(route.schemas.body), route)
 
+/** Adds the fields of the operation's answers to the known names of a body and of its list entries. */
 function withAnswered(names: Known | null, route: Route): Known {
   const known = names ?? new Map<string, null>()
   const answered = answeredNames(route)

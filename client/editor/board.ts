@@ -109,7 +109,8 @@ async function saved(status: Store<BoardStatus>, signal?: AbortSignal): Promise<
     signal,
   )
   if (ended.saved) return
-  const why = ended.reason?.advice ?? (ended.readOnly ? 'It can only be read here.' : 'It was closed.')
+  const isClosed = ended.connection === 'closed'
+  const why = isClosed ? (ended.reason?.advice ?? 'It was closed.') : 'It can only be read here.'
   throw new Error(`The board has changes that are not saved. ${why}`, { cause: ended.reason })
 }
 

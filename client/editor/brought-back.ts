@@ -51,14 +51,14 @@ export function nameNeighbours({ doc, beforeState }: Y.Transaction): void {
 export function keepCopies({ store }: Y.Doc): void {
   for (const { redone } of broughtBack(store))
     for (
-      let copy = itemOr(Y.getItem(store, redone!));
+      let copy = asItem(Y.getItem(store, redone!));
       copy;
       copy = (copy.parent as Y.AbstractType<unknown>)._item
     )
       copy.keep = true
 }
 
-const itemOr = (struct: Y.Item | Y.GC) => (struct instanceof Y.Item ? struct : null)
+const asItem = (struct: Y.Item | Y.GC) => (struct instanceof Y.Item ? struct : null)
 
 const broughtBack = (store: Y.Doc['store']): Y.Item[] =>
   [...store.clients.values()]
