@@ -1,11 +1,20 @@
 /** Brings files and texts onto the page, as a person does by drag or by the clipboard. */
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import sharp from 'sharp'
 
 export interface BroughtFile {
   name: string
   mimeType: string
   buffer: Buffer
 }
+
+/** What is on its way to the board. */
+export const tray = (page: Page): Locator => page.getByRole('region', { name: 'Uploads and imports' })
+export const picture = (width: number, height: number, background = '#3a7') =>
+  sharp({ create: { width, height, channels: 3, background } })
+    .png()
+    .toBuffer()
+export const png = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/png', buffer })
 
 /** Drops files, or a text, at a place of the canvas. The browser makes a drop event of its own data only. */
 export async function drop(

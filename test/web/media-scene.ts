@@ -1,7 +1,5 @@
 /** A board that somebody has open in a real Chromium, for files and all kinds of cards. */
 import { afterAll } from 'vitest'
-import type { Locator, Page } from 'playwright-core'
-import sharp from 'sharp'
 import { openEgress } from '../../platform/egress/egress.ts'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { startService } from '../support/service.ts'
@@ -23,12 +21,6 @@ await card(page, 'Start').waitFor()
 export const cards = async (): Promise<any[]> =>
   (await user.api.get(`/boards/${board.id}/cards?limit=500`)).body.cards
 export const ofKind = async (kind: string) => (await cards()).filter((one) => one.kind === kind)
-export const tray = (page: Page): Locator => page.getByRole('region', { name: 'Uploads and imports' })
-export const picture = (width: number, height: number, background = '#3a7') =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .png()
-    .toBuffer()
-export const png = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/png', buffer })
 
 export async function emptyBoard(): Promise<void> {
   const ids = (await cards()).map(({ id }) => id)

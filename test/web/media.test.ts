@@ -11,20 +11,8 @@ import { silence } from '../support/silence.ts'
 import { openSite, serves } from '../support/site.ts'
 import { bucketName, newBucket, openS3Double } from '../support/store-drivers.ts'
 import { card, eventually, openAs, saved } from './app.ts'
-import { drop, paste } from './bring.ts'
-import {
-  ada,
-  board,
-  cards,
-  emptyBoard,
-  ofKind,
-  page,
-  picture,
-  png,
-  service,
-  tray,
-  user,
-} from './media-scene.ts'
+import { drop, paste, picture, png, tray } from './bring.ts'
+import { ada, board, cards, emptyBoard, ofKind, page, service, user } from './media-scene.ts'
 
 const site = await openSite()
 afterAll(() => site.close())

@@ -2,13 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Page } from 'playwright-core'
-import { makeBoard } from '../api/board.ts'
+import { makeBoard, makeCards } from '../api/board.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/editor.ts'
 import { freePort } from '../support/free-port.ts'
 import { testDataDir } from '../support/instance.ts'
 import { startService } from '../support/service.ts'
 import { card, eventually, openAs, saved, state } from './app.ts'
+import { picture, png, tray } from './bring.ts'
 
 const stored = (page: Page): Promise<string[]> =>
   page.evaluate('indexedDB.databases().then((all) => all.map(({ name }) => name))')
@@ -95,3 +96,32 @@ test('[WC20] however long the service was away, the app is connected within eigh
   expect(await awayAfter(17_000, async () => {})).toBeLessThan(8500)
   expect(await awayAfter(9000, (gone) => page.context().setOffline(gone))).toBeLessThan(2500)
 }, 90_000)
+
+test('[WC21] without the network a file is kept and sent later, and a part of the app that is opened comes when the network is back', async () => {
+  const service = await startService({ workers: false, config: { logLevel: 'error' } })
+  onTestFinished(() => service.stop())
+  const user = await service.user()
+  const board = await makeBoard(user)
+  await makeCards(user, board.id, [{ title: 'Plan' }])
+  const { page } = await openAs(service, user, board.id)
+  await saved(page)
+  await page.mouse.move(600, 400) // The tools are loaded, and what is needed without the network.
+  await page.getByRole('img', { name: 'Overview of the board' }).waitFor()
+  await page.waitForLoadState('networkidle')
+
+  await page.context().setOffline(true)
+  await page.locator('input[type=file]').setInputFiles([png('first.png', await picture(60, 40))])
+  await tray(page).getByRole('progressbar', { name: 'Upload of first.png' }).waitFor()
+  await tray(page).getByText('The upload goes on when it is back.').waitFor()
+  await page.getByRole('button', { name: 'History' }).click()
+  await page.getByRole('status').filter({ hasText: 'opens when the network is back' }).waitFor()
+
+  await page.context().setOffline(false)
+  await page.getByRole('complementary', { name: 'History' }).waitFor()
+  const files = async () =>
+    (await user.api.get(`/boards/${board.id}/cards`)).body.cards.flatMap(
+      ({ file_name: name }: any) => name ?? [],
+    )
+  await until(async () => (await files()).join() === 'first.png', 'the picture is on the board', 20_000)
+  await eventually(() => tray(page).count()).toBe(0)
+})

@@ -4,8 +4,8 @@ import { makeBoard } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
 import type { TestUser } from '../support/service.ts'
 import { eventually, openAs, saved, state, type Window } from './app.ts'
-import { drop } from './bring.ts'
-import { ada, cards, emptyBoard, ofKind, page, picture, png, service, tray } from './media-scene.ts'
+import { drop, picture, png, tray } from './bring.ts'
+import { ada, cards, emptyBoard, ofKind, page, service } from './media-scene.ts'
 
 test('[WM1] dropped files become cards at that place, side by side, in their proportions; what is refused says why', async () => {
   const at = { x: 600, y: 300 }

@@ -1,6 +1,5 @@
 /** The canvas of an open board. */
 import {
-  lazy,
   useCallback,
   useEffect,
   useMemo,
@@ -22,7 +21,7 @@ import {
 import type { OpenBoard, Place } from '../../client/editor/index.ts'
 import { useStore } from '../../client/react/index.ts'
 import { ScaleContext } from '../contents/scale.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import type { Intake } from '../files/intake.ts'
 import { CardNode } from './card-node.tsx'
 import { boundsOf, boxOf, type Box } from './geometry.ts'
@@ -36,9 +35,24 @@ import { useScale } from './use-scale.ts'
 import { firstView, useFit, useIsFar, useRegion, zooms, type Size } from './view.ts'
 
 /** What one does with cards. The first look at a board does not need it. */
-const Tools = lazy(async () => ({ default: (await import('./tools/tools.tsx')).Tools }))
+const Tools = part(async () => {
+  loadAhead()
+  return (await import('./tools/tools.tsx')).Tools
+})
 
-const After = lazy(async () => ({ default: (await import('./after.tsx')).After }))
+/** What one may need first when the network is away, and it is too late to load it. */
+function loadAhead(): void {
+  for (const load of [
+    () => import('./handles.tsx'),
+    () => import('./arriving.tsx'),
+    () => import('../files/tray.tsx'),
+    () => import('../files/carrier.ts'),
+    () => import('../list/list.tsx'),
+  ])
+    load().catch(() => undefined) // It is loaded again when it is needed.
+}
+
+const After = part(async () => (await import('./after.tsx')).After)
 
 const newCard = { w: 280, h: 180 }
 

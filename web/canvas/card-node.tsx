@@ -1,17 +1,17 @@
 /** A card on the canvas. */
-import { lazy, memo, type CSSProperties, type ReactNode } from 'react'
+import { memo, type CSSProperties, type ReactNode } from 'react'
 import type { NodeProps } from '@xyflow/react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
 import { Contents } from '../contents/contents.tsx'
 import { isKnownKind } from '../contents/kinds.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import { CardForm } from './card-form.tsx'
 import type { CardNode as Shown } from './nodes.ts'
 import { useSurface } from './surface.ts'
 
 // The first look at a board does not need it.
-const Handles = lazy(async () => ({ default: (await import('./handles.tsx')).Handles }))
+const Handles = part(async () => (await import('./handles.tsx')).Handles)
 
 export const CardNode = memo(function CardNode({ data }: NodeProps<Shown>): ReactNode {
   const { canEdit, editing, isFar, edit } = useSurface()

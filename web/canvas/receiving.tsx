@@ -1,15 +1,15 @@
 /** What is dropped and pasted on the canvas, and what is on its way there. */
-import { lazy, useSyncExternalStore, type ReactNode } from 'react'
+import { useSyncExternalStore, type ReactNode } from 'react'
 import { Panel, useReactFlow } from '@xyflow/react'
 import { useStore } from '../../client/react/index.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import type { Intake } from '../files/intake.ts'
 import { useReceive } from '../files/receive.ts'
 import { useSurface } from './surface.ts'
 import { useMiddle } from './use-middle.ts'
 
-const Arriving = lazy(async () => ({ default: (await import('./arriving.tsx')).Arriving }))
-const Tray = lazy(async () => ({ default: (await import('../files/tray.tsx')).Tray }))
+const Arriving = part(async () => (await import('./arriving.tsx')).Arriving)
+const Tray = part(async () => (await import('../files/tray.tsx')).Tray)
 
 interface ReceivingProps {
   intake: Intake

@@ -1,8 +1,8 @@
 /** What a card shows, by its kind. */
-import { lazy, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import { Picture, Preview } from './file.tsx'
 import { Icon } from './icons.tsx'
 import { isKnownKind } from './kinds.ts'
@@ -87,7 +87,7 @@ function Link({ card }: Shown): ReactNode {
 
 /** What plays, opens or saves files is loaded with the first card that has one. */
 const lazily = (pick: (media: typeof Media) => (shown: Shown) => ReactNode) => {
-  const Kind = lazy(async () => ({ default: pick(await import('./media.tsx')) }))
+  const Kind = part(async () => pick(await import('./media.tsx')))
   return ({ card }: Shown): ReactNode => (
     <Later>
       <Kind card={card} />

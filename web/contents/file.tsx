@@ -1,8 +1,8 @@
 /** Files on cards, from addresses that the service signs for this account. */
-import { lazy, useCallback, useContext, useEffect, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useContext, useEffect, useRef, useState, type ReactNode } from 'react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import { Refused } from '../service/api.ts'
 import { fileUrl, forgetUrl, widthFor } from '../service/file-urls.ts'
 import { Icon } from './icons.tsx'
@@ -35,7 +35,7 @@ export function useFileUrl(key: string | null, width: number | null): [Fetched, 
   return [fetched, renew]
 }
 
-const Download = lazy(async () => ({ default: (await import('./buttons.tsx')).Download }))
+const Download = part(async () => (await import('./buttons.tsx')).Download)
 
 interface PictureProps {
   imageKey: string

@@ -2,7 +2,25 @@
  * A part of the app that is loaded when it is opened. It fails alone: without the network, or when a new version of the app
  * has replaced its file, the board stays open, with what is not saved.
  */
-import { Component, Suspense, type ReactNode } from 'react'
+import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'react'
+
+/**
+ * Makes a component of a part that is loaded when it is first shown. Without the network it waits until that is back, since
+ * React would keep the failure.
+ */
+export const part = <Props,>(load: () => Promise<ComponentType<Props>>) =>
+  lazy(async () => ({ default: await whenOnline(load) }))
+
+/** Calls it again when it has failed without the network, once that is back. */
+export async function whenOnline<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  try {
+    return await load()
+  } catch (error) {
+    if (navigator.onLine) throw error
+    await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
+    return whenOnline(load)
+  }
+}
 
 interface LaterProps {
   children: ReactNode
@@ -19,7 +37,7 @@ export class Later extends Component<LaterProps, { hasFailed: boolean }> {
 
   override render(): ReactNode {
     if (!this.state.hasFailed)
-      return <Suspense fallback={this.props.fallback}>{this.props.children}</Suspense>
+      return <Suspense fallback={this.props.fallback ?? <Waiting />}>{this.props.children}</Suspense>
     return (
       <div className="banner">
         <p role="alert">This part of the app could not be loaded. Check the network, and reload the page.</p>
@@ -29,4 +47,14 @@ export class Later extends Component<LaterProps, { hasFailed: boolean }> {
       </div>
     )
   }
+}
+
+/** A part that is on its way is shown in a moment. Without the network it is not. */
+function Waiting(): ReactNode {
+  if (navigator.onLine) return null
+  return (
+    <p className="banner" role="status">
+      You are offline. This part of the app opens when the network is back.
+    </p>
+  )
 }

@@ -1,6 +1,7 @@
 /** Takes what a person brings onto a board. What uploads and imports is loaded when there is something to do. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { CardFields, OpenBoard } from '../../client/editor/index.ts'
+import { whenOnline } from '../controls/later.tsx'
 import { mayHaveUploads } from './any-kept.ts'
 import type { Carrier } from './carrier.ts'
 import type { Gift } from './gift.ts'
@@ -54,8 +55,11 @@ export function useIntake(board: OpenBoard, boardId: string | null): Intake {
   }, [boardId, carrier, jobs, open])
 }
 
+/** Loaded with the tools of the canvas, so that files can be added without the network. */
+const loadCarrier = () => import('./carrier.ts')
+
 async function load(target: Target, jobs: Jobs): Promise<Carrier> {
-  const { openCarrier } = await import('./carrier.ts')
+  const { openCarrier } = await whenOnline(loadCarrier)
   return openCarrier(target, jobs)
 }
 

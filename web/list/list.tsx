@@ -1,11 +1,11 @@
 /** The board as a list in reading order, for keyboards, screen readers and small screens. */
-import { lazy, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
 import { useBody, useCards, useGroups, useStore } from '../../client/react/index.ts'
 import { textOf } from '../board/values.ts'
 import { Contents } from '../contents/contents.tsx'
 import { isKnownKind, kindName, labelOf } from '../contents/kinds.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import { AddFiles } from '../files/add-files.tsx'
 import type { Intake } from '../files/intake.ts'
 import { useReceive } from '../files/receive.ts'
@@ -247,7 +247,7 @@ function Form({ board, card, close }: { board: OpenBoard; card: Card; close(): v
   )
 }
 
-const Tray = lazy(async () => ({ default: (await import('../files/tray.tsx')).Tray }))
+const Tray = part(async () => (await import('../files/tray.tsx')).Tray)
 
 function Progress({ intake: { jobs, carrier } }: { intake: Intake }): ReactNode {
   const isEmpty = useSyncExternalStore(jobs.subscribe, () => jobs.get().length === 0)

@@ -1,16 +1,14 @@
 /** The app: the side, the board that is open, and what is shown over both. */
-import { lazy, useCallback, useEffect, useMemo, useState, type ComponentType, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useState, type ComponentType, type ReactNode } from 'react'
 import { boardsOf, DeskContext, type Desk, type Notice, type Panel, type Shared } from '../boards/desk.ts'
 import { showSearch } from '../boards/show-search.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import { BoardPage } from './board-page.tsx'
 import { NoticeBar } from './notice-bar.tsx'
 import { addressOf, follow, go, settingsOf, useBoardId, useSettingsId } from './route.ts'
 import { useRecent } from './use-recent.ts'
 
-const WorkspaceSettings = lazy(async () => ({
-  default: (await import('./workspace-settings.tsx')).WorkspaceSettings,
-}))
+const WorkspaceSettings = part(async () => (await import('./workspace-settings.tsx')).WorkspaceSettings)
 
 export function App(): ReactNode {
   const { desk, share, notice, panel: Panel, close } = useDeskOfApp()

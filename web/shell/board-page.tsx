@@ -1,11 +1,11 @@
 /** One board: its name, who is here, whether all is saved, and the canvas. */
-import { lazy, use, useCallback, useEffect, useState, type ReactNode } from 'react'
+import { use, useCallback, useEffect, useState, type ReactNode } from 'react'
 import { openBoard, type BoardStatus, type OpenBoard } from '../../client/editor/index.ts'
 import { useBoard, useSaveStatus } from '../../client/react/index.ts'
 import { keptFor } from '../board/offline.ts'
 import { DeskContext } from '../boards/desk.ts'
 import { Canvas } from '../canvas/canvas.tsx'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 import { useIntake } from '../files/intake.ts'
 import { readAccountId } from '../service/api.ts'
 import { readBoardState } from '../service/board-state.ts'
@@ -15,12 +15,12 @@ import { guardLeaving, useCardGoal } from './route.ts'
 import { useHistory, type BoardHistory } from './use-history.tsx'
 import { useView, type View } from './view.ts'
 
-const BoardBar = lazy(async () => ({ default: (await import('./board-bar.tsx')).BoardBar }))
+const BoardBar = part(async () => (await import('./board-bar.tsx')).BoardBar)
 /** Loaded when the board is shown: when the connection is lost it is too late. */
 const loadNotices = () => import('./notices.tsx')
-const Why = lazy(async () => ({ default: (await loadNotices()).Why }))
-const Full = lazy(async () => ({ default: (await loadNotices()).Full }))
-const List = lazy(async () => ({ default: (await import('../list/list.tsx')).List }))
+const Why = part(async () => (await loadNotices()).Why)
+const Full = part(async () => (await loadNotices()).Full)
+const List = part(async () => (await import('../list/list.tsx')).List)
 
 interface BoardPageProps {
   boardId: string

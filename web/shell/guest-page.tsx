@@ -1,9 +1,9 @@
 /** The page of a guest link: asks who comes, and then shows the one board. */
-import { lazy, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { BoardPage } from './board-page.tsx'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 
-const Welcome = lazy(() => import('./welcome.tsx'))
+const Welcome = part(async () => (await import('./welcome.tsx')).default)
 
 export function GuestPage(): ReactNode {
   const [boardId, setBoardId] = useState<string | null>(null)

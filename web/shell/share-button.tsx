@@ -1,9 +1,9 @@
 /** Opens the share dialog of a board, for the owner of its workspace: nobody else may share it. */
-import { lazy, useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { readOwnWorkspace } from '../service/api.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 
-const ShareDialog = lazy(() => import('../people/share-dialog.tsx'))
+const ShareDialog = part(async () => (await import('../people/share-dialog.tsx')).default)
 
 export function ShareButton({ boardId, name }: { boardId: string; name: string }): ReactNode {
   const workspaceId = useOwnWorkspace(boardId)

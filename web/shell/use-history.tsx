@@ -1,10 +1,10 @@
 /** The history of an open board: its button, its panel, the panel of one card, and the moment that the canvas shows. */
-import { lazy, useCallback, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useRef, useState, type ReactNode } from 'react'
 import type { OpenBoard } from '../../client/editor/index.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 
-const HistoryPanel = lazy(() => import('../history/history-panel.tsx'))
-const CardHistory = lazy(() => import('../history/card-history.tsx'))
+const HistoryPanel = part(async () => (await import('../history/history-panel.tsx')).default)
+const CardHistory = part(async () => (await import('../history/card-history.tsx')).default)
 
 export interface BoardHistory {
   button: ReactNode

@@ -1,10 +1,10 @@
 /** The page of a workspace's settings. What it shows is loaded with its first opening. */
-import { lazy, useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { readWorkspaces, type Workspace } from '../service/api.ts'
 import { signIn, SignedOut } from '../service/token.ts'
-import { Later } from '../controls/later.tsx'
+import { Later, part } from '../controls/later.tsx'
 
-const SettingsPage = lazy(() => import('../settings/settings-page.tsx'))
+const SettingsPage = part(async () => (await import('../settings/settings-page.tsx')).default)
 
 interface WorkspaceSettingsProps {
   workspaceId: string

@@ -1,8 +1,8 @@
 /** What one does with cards, and what others do: loaded when the board is drawn. */
-import { lazy, useCallback, useMemo, useState, type ReactNode } from 'react'
+import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
 import type { Place } from '../../../client/editor/index.ts'
-import { Later } from '../../controls/later.tsx'
+import { Later, part } from '../../controls/later.tsx'
 import { boundsOf, boxOf, type Box } from '../geometry.ts'
 import { CardMenu } from './card-menu.tsx'
 import { Cursors } from './cursors.tsx'
@@ -17,8 +17,8 @@ import { useClipboard } from './use-clipboard.ts'
 import { useKeys } from './use-keys.ts'
 import { useLongPress } from './use-long-press.ts'
 
-const Arrange = lazy(async () => ({ default: (await import('./arrange.tsx')).Arrange }))
-const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
+const Arrange = part(async () => (await import('./arrange.tsx')).Arrange)
+const KeyHelp = part(async () => (await import('./key-help.tsx')).KeyHelp)
 
 export interface ToolsProps {
   selected: ReadonlySet<string>
