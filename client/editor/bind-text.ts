@@ -48,6 +48,20 @@ export function bindText(field: TextField, text: Y.Text, binding: TextBinding): 
   }
 }
 
+/**
+ * Shows a text in a field in which somebody may be typing. The caret stays where it is in the text. This is for texts that
+ * are values, such as titles: bind a field to a `Y.Text` with `bindText`.
+ */
+export function showText(field: TextField, text: string): void {
+  const edit = editBetween(field.value, text)
+  if (!edit) return
+  const { selectionStart, selectionEnd, selectionDirection } = field
+  const delta = [{ retain: edit.start }, { insert: edit.inserted }, { delete: edit.deleted }]
+  const [start, end] = [selectionStart, selectionEnd].map((index) => moveIndex(index ?? 0, delta))
+  field.value = text
+  field.setSelectionRange(start!, end!, selectionDirection ?? 'none')
+}
+
 type Listeners = Record<string, (event: Event) => void>
 
 class BoundField {

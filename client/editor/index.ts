@@ -1,4 +1,4 @@
-export { bindText, type TextBinding, type TextField } from './bind-text.ts'
+export { bindText, showText, type TextBinding, type TextField } from './bind-text.ts'
 export { openBoard, type BoardOptions, type OfflineStore, type OpenBoard } from './board.ts'
 export {
   newId,

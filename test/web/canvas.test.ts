@@ -103,6 +103,22 @@ test('[WB3] two people type in one text at once, and both see the same; Saved me
   expect((await titled('After')).body).toBe(whole)
 })
 
+test('[WC22] while somebody else writes the title too, the caret stays where it is', async () => {
+  await card(ada.page, 'After').dblclick()
+  const title = ada.page.getByRole('textbox', { name: 'Title' })
+  await title.focus()
+  await title.evaluate((field: any) => field.setSelectionRange(2, 2))
+  const { id } = await titled('After')
+  await api.patch(`/boards/${demo.boardId}/cards/${id}`, { title: 'The After' })
+  await eventually(() => title.inputValue()).toBe('The After')
+  await ada.page.keyboard.type('!')
+  expect(await title.inputValue()).toBe('The Af!ter')
+  await title.fill('After')
+  await ada.page.keyboard.press('Escape')
+  await saved(ada.page)
+  expect((await titled('After')).id).toBe(id)
+})
+
 test('[WB4] who is here and where their cursors are is shown with their names, agents as such', async () => {
   await ben.page.mouse.move(700, 300, { steps: 3 })
   await ada.page.locator('.cursor', { hasText: 'Ben Ito' }).waitFor()

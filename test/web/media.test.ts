@@ -163,6 +163,32 @@ test('[WM5] the list shows the board in reading order, and cards are added, edit
   await emptyBoard()
 })
 
+test('[WC22] a card has a field for each text that it shows, on the canvas and in the list', async () => {
+  await makeCards(user, board.id, [
+    { title: 'End', x: 0, y: 0, section_header: true },
+    { kind: 'image', title: 'Harbour', x: 0, y: 100 },
+  ])
+  const line = () => page.getByRole('textbox', { name: 'Line below the title' })
+  await card(page, 'End').dblclick()
+  await line().fill('of the week')
+  await page.keyboard.press('Escape')
+  await page.getByText('of the week').waitFor()
+  await page.getByRole('button', { name: 'Show the board as List' }).click()
+  await page.getByRole('button', { name: 'Edit Section: End' }).click()
+  expect(await page.locator('.entry textarea').count()).toBe(0)
+  expect(await line().inputValue()).toBe('of the week')
+  await line().fill('of the month')
+  await page.keyboard.press('Escape')
+  await page.getByText('of the month').waitFor()
+  await page.getByRole('button', { name: 'Edit Picture: Harbour' }).click()
+  await page.getByRole('textbox', { name: 'Text of Harbour' }).fill('at dawn')
+  await page.keyboard.press('Escape')
+  await page.getByText('Harbour – at dawn').waitFor()
+  await page.getByRole('button', { name: 'Show the board as Canvas' }).click()
+  await page.getByText('Harbour – at dawn').waitFor()
+  await emptyBoard()
+})
+
 test('[WM6] a board in the trash and an access that ended say so, and what to do; a restored board opens again', async () => {
   const ben = await service.user({ name: 'Ben' })
   const shared = await makeBoard(user, { name: 'Shared' })

@@ -3,7 +3,7 @@ import { type ReactNode } from 'react'
 import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
 import { Later, part } from '../controls/later.tsx'
-import { Picture, Preview } from './file.tsx'
+import { Caption, Picture, Preview } from './file.tsx'
 import { Icon } from './icons.tsx'
 import { isKnownKind } from './kinds.ts'
 import type * as Media from './media.tsx'
@@ -47,9 +47,8 @@ const Foreign = ({ card }: Shown): ReactNode => (
 
 function Image({ card }: Shown): ReactNode {
   const key = textOf(card['image_key'])
-  const caption = card.title ?? card.body
-  const alt =
-    textOf(card['alt']) ?? (caption || textOf(card['file_name'])) ?? 'A picture without a description'
+  const words = card.title || card.body || textOf(card['file_name'])
+  const alt = textOf(card['alt']) ?? (words || 'A picture without a description')
   return (
     <figure>
       {key === null ? (
@@ -60,7 +59,7 @@ function Image({ card }: Shown): ReactNode {
       ) : (
         <Picture key={key} imageKey={key} alt={alt} width={card.w} />
       )}
-      {caption !== '' && <figcaption>{caption}</figcaption>}
+      <Caption title={card.title ?? ''} body={card.body} />
     </figure>
   )
 }

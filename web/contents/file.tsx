@@ -105,3 +105,9 @@ export function Preview({ card, field }: { card: Card; field: string }): ReactNo
   const key = textOf(card[field])
   return key !== null && <Picture key={key} imageKey={key} alt="" width={card.w} />
 }
+
+/** The words below a picture or a video. */
+export function Caption({ title, body }: { title: string; body: string }): ReactNode {
+  const words = [title, body].filter((one) => one !== '').join(' – ')
+  return words !== '' && <figcaption>{words}</figcaption>
+}

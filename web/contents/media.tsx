@@ -4,7 +4,7 @@ import type { EditorCard as Card } from '../../client/editor/index.ts'
 import { textOf } from '../board/values.ts'
 import { sizeText } from '../files/size-text.ts'
 import { Download, OpenPdf } from './buttons.tsx'
-import { Missing, Preview, useFileUrl } from './file.tsx'
+import { Caption, Missing, Preview, useFileUrl } from './file.tsx'
 import { Icon } from './icons.tsx'
 import { kindName } from './kinds.ts'
 import { Words } from './words.tsx'
@@ -29,7 +29,7 @@ export function Video({ card }: Shown): ReactNode {
           {...{ fileKey: key, posterKey: textOf(card['poster_key']), label: nameOf(card) }}
         />
       )}
-      <figcaption>{card.title ?? nameOf(card)}</figcaption>
+      <Caption title={card.title ?? nameOf(card)} body={card.body} />
     </figure>
   )
 }

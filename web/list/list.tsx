@@ -1,8 +1,9 @@
 /** The board as a list in reading order, for keyboards, screen readers and small screens. */
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
-import { useBody, useCards, useGroups, useStore } from '../../client/react/index.ts'
+import { useCards, useGroups, useStore } from '../../client/react/index.ts'
 import { textOf } from '../board/values.ts'
+import { CardFields } from '../contents/card-fields.tsx'
 import { Contents } from '../contents/contents.tsx'
 import { isKnownKind, kindName, labelOf } from '../contents/kinds.ts'
 import { Later, part } from '../controls/later.tsx'
@@ -214,32 +215,15 @@ function tintOf(value: unknown): { '--tint'?: string } {
 }
 
 function Form({ board, card, close }: { board: OpenBoard; card: Card; close(): void }): ReactNode {
-  const body = useBody(board, card.id)
-  const title = useRef<HTMLInputElement>(null)
+  const form = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const field = title.current!
+    const field = form.current!.querySelector('input')!
     field.focus()
     field.setSelectionRange(field.value.length, field.value.length)
   }, [])
   return (
-    <div className="form" onKeyDown={({ key }) => key === 'Escape' && close()}>
-      <input
-        ref={title}
-        aria-label="Title"
-        placeholder="Title"
-        maxLength={300}
-        value={card.title ?? ''}
-        onChange={({ target: { value } }) =>
-          board.cards.change(card.id, { title: value === '' ? null : value })
-        }
-      />
-      <textarea
-        ref={body}
-        rows={6}
-        aria-label={`Text of ${card.title ?? kindName(card.kind)}`}
-        placeholder="Text, in Markdown"
-        maxLength={20_000}
-      />
+    <div ref={form} className="form" onKeyDown={({ key }) => key === 'Escape' && close()}>
+      <CardFields board={board} card={card} />
       <button type="button" onClick={close}>
         Done
       </button>
