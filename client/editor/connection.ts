@@ -39,8 +39,12 @@ export interface BoardStatus {
   reason: Reason | null
 }
 
+const boardId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** A path that can be no board's is 404, which browsers do not show. Without it the service refuses the board in words. */
 const pathOf = ({ board, asOf }: ConnectionOptions) =>
-  `/${board.toLowerCase()}${asOf === undefined ? '' : `?as_of=${encodeURIComponent(asOf)}`}`
+  (boardId.test(board) ? `/${board.toLowerCase()}` : '') +
+  (asOf === undefined ? '' : `?as_of=${encodeURIComponent(asOf)}`)
 
 /** How long to wait after `try-later`. */
 const laterMs = 10_000

@@ -223,6 +223,9 @@ test('[LB24] a refusal and a closed socket have a reason with what to do; a new 
   await becomes(fixed, { connection: 'closed', reason: 'token-invalid' })
   const stranger = opened(id, { token: (await service.user()).token })
   await expect(stranger.ready).rejects.toThrow('Do not come back with this account')
+  const mistyped = opened(`${id.slice(0, -1)}/`)
+  await expect(mistyped.ready).rejects.toThrow('There is no such board')
+  await becomes(mistyped, { connection: 'closed', reason: 'permission-denied' })
   const useless = opened(id, { token: () => 'cork_old' })
   await expect(useless.ready).rejects.toThrow('Get a new one')
 
