@@ -189,6 +189,27 @@ test('[WC22] a card has a field for each text that it shows, on the canvas and i
   await emptyBoard()
 })
 
+test('[WP15] an address leads to its card in the list too, wherever that is; a card that is not there is told', async () => {
+  const long = await makeBoard(user, { name: 'Long', view: 'list' })
+  const many = Array.from({ length: 320 }, (_, n) => ({ title: `Card ${n}`, x: 0, y: n * 200 }))
+  const made = await makeCards(user, long.id, many)
+  const at = (card: string) => page.goto(`${service.homeUrl}/app/boards/${long.id}?card=${card}`)
+  await at(made.at(-1)!.id)
+  const last = page.getByRole('article', { name: 'Note: Card 319' })
+  await eventually(() => last.evaluate((entry: any) => entry === entry.ownerDocument.activeElement)).toBe(
+    true,
+  )
+  const { y, height } = (await last.boundingBox())!
+  expect(y).toBeGreaterThan(0)
+  expect(y + height).toBeLessThan(800)
+  const told = page.getByText('is not on the board')
+  expect(await told.count()).toBe(0)
+  await at(crypto.randomUUID())
+  await told.waitFor()
+  await page.goto(`${service.homeUrl}/app/boards/${board.id}`)
+  await page.getByText('This board is empty.').waitFor()
+})
+
 test('[WM6] a board in the trash and an access that ended say so, and what to do; a restored board opens again', async () => {
   const ben = await service.user({ name: 'Ben' })
   const shared = await makeBoard(user, { name: 'Shared' })

@@ -1,6 +1,7 @@
 /** What the canvas has as soon as its first cards are drawn: zoom, the way to a card, and what is dropped and pasted. */
 import type { ReactNode } from 'react'
 import { ControlButton, Controls } from '@xyflow/react'
+import type { Goal } from '../board/use-goal.ts'
 import type { Intake } from '../files/intake.ts'
 import type { Box } from './geometry.ts'
 import { GoToCard } from './go-to-card.tsx'
@@ -9,8 +10,7 @@ import { useSurface } from './surface.ts'
 import { useKeepMiddle } from './use-keep-middle.ts'
 
 interface AfterProps {
-  /** See go-to-card.tsx. */
-  goal: string | null
+  goal: Goal
   intake: Intake
   fit(box?: Box): void
   show(ids: readonly string[]): void

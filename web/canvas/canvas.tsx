@@ -20,6 +20,7 @@ import {
 } from '@xyflow/react'
 import type { OpenBoard, Place } from '../../client/editor/index.ts'
 import { useStore } from '../../client/react/index.ts'
+import type { Goal } from '../board/use-goal.ts'
 import { ScaleContext } from '../contents/scale.ts'
 import { Later, part } from '../controls/later.tsx'
 import type { Intake } from '../files/intake.ts'
@@ -89,8 +90,7 @@ interface CanvasProps {
   /** The account whose view this window follows. */
   following: string | null
   follow(who: string | null): void
-  /** See go-to-card.tsx. */
-  goal: string | null
+  goal: Goal
   intake: Intake
   showHistory: ((cardId: string) => void) | null
 }

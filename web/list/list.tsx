@@ -1,7 +1,16 @@
 /** The board as a list in reading order, for keyboards, screen readers and small screens. */
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type ReactNode,
+} from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
 import { useCards, useGroups, useStore } from '../../client/react/index.ts'
+import { useGoal, type Goal } from '../board/use-goal.ts'
 import { textOf } from '../board/values.ts'
 import { CardFields } from '../contents/card-fields.tsx'
 import { Contents } from '../contents/contents.tsx'
@@ -16,6 +25,7 @@ import { partsOf, type Part } from './reading-order.ts'
 interface ListProps {
   board: OpenBoard
   canEdit: boolean
+  goal: Goal
   intake: Intake
   /** Shows the history of a card. Null: this person has no account, and sees none. */
   showHistory: ((cardId: string) => void) | null
@@ -30,11 +40,12 @@ const newCard = { w: 280, h: 180 }
 /** Thousands of cards at once would take seconds to render. */
 const step = 300
 
-export function List({ board, canEdit, intake, showHistory }: ListProps): ReactNode {
+export function List({ board, canEdit, goal, intake, showHistory }: ListProps): ReactNode {
   const [cards, groups] = [useCards(board), useGroups(board)]
   const parts = useMemo(() => partsOf(cards, groups), [cards, groups])
   const [editing, edit] = useState<string | null>(null)
   const [most, setMost] = useState(step)
+  useLead(board, goal, setMost)
   const below = () => placeBelow(cards)
   useReceive(canEdit, (gift) => intake.take(gift, below()))
   const addCard = () => {
@@ -72,6 +83,27 @@ export function List({ board, canEdit, intake, showHistory }: ListProps): ReactN
     </div>
   )
 }
+
+/** Leads to the card that the address names, wherever in the list it is. */
+function useLead(board: OpenBoard, goal: Goal, setMost: (most: number) => void): void {
+  const [reached, reach] = useState<Card | null>(null)
+  const lead = useCallback(
+    (card: Card) => {
+      setMost(Infinity)
+      reach(card)
+    },
+    [setMost],
+  )
+  useGoal(board, goal, true, lead)
+  useEffect(() => {
+    if (!reached) return
+    const entry = document.getElementById(entryId(reached))
+    entry?.scrollIntoView({ block: 'center' })
+    entry?.focus({ preventScroll: true })
+  }, [reached])
+}
+
+const entryId = ({ id }: Card) => `card ${id}`
 
 /** The parts with the first cards. Headings count as cards. */
 function firstOf(parts: readonly Part[], most: number): Part[] {
@@ -129,6 +161,8 @@ function Entry({ card, shared }: { card: Card; shared: Shared }): ReactNode {
   const isEdited = editing === card.id && canEdit
   return (
     <article
+      id={entryId(card)}
+      tabIndex={-1}
       className={isSection ? 'entry section' : 'entry'}
       aria-label={labelOf(card)}
       style={tintOf(card['color'])}

@@ -3,6 +3,7 @@ import { use, useCallback, useEffect, useState, type ReactNode } from 'react'
 import { openBoard, type BoardStatus, type OpenBoard } from '../../client/editor/index.ts'
 import { useBoard, useSaveStatus } from '../../client/react/index.ts'
 import { keptFor } from '../board/offline.ts'
+import { useMissingGoal } from '../board/use-goal.ts'
 import { DeskContext } from '../boards/desk.ts'
 import { Canvas } from '../canvas/canvas.tsx'
 import { Later, part } from '../controls/later.tsx'
@@ -128,6 +129,12 @@ interface OpenProps {
 
 function Open({ board, boardId, past, view, shown, ...following }: OpenProps): ReactNode {
   const goal = useCardGoal()
+  const say = use(DeskContext)?.say
+  useMissingGoal(
+    board,
+    goal,
+    useCallback((text: string) => say?.({ text }), [say]),
+  )
   const status = useSaveStatus(board)
   const { connection, loaded, kept, readOnly, saved, reason } = status
   useEffect(() => {
@@ -184,7 +191,11 @@ function Open({ board, boardId, past, view, shown, ...following }: OpenProps): R
           />
         ) : (
           <Later fallback={<p className="message">Opening the list…</p>}>
-            <List {...{ intake, showHistory }} board={past.past ?? board} canEdit={canEdit && !past.past} />
+            <List
+              {...{ goal, intake, showHistory }}
+              board={past.past ?? board}
+              canEdit={canEdit && !past.past}
+            />
           </Later>
         )}
         {past.panel(board, canEdit)}
