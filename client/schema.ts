@@ -441,7 +441,7 @@ export interface paths {
         put?: never;
         /**
          * Undo what a request, an import or an actor changed on a board.
-         * @description A new change, which can be undone in turn. A field gets the value from before only where nobody else has changed it since. Of a text, changes at other places are kept. Cards that were created are removed (scope `delete`), unless somebody else changed them; cards that were removed come back whole, with their ids. Moves between boards are not undone. What is named several times has to be true of a change at once. A guest needs the history to be shared.
+         * @description A new change, which can be undone in turn. A field gets the value from before only where nobody else has changed it since. Of a text, changes at other places are kept. Cards that were created are removed (scope `delete`), unless somebody else changed them; cards that were removed come back whole, with their ids. Moves between boards are not undone. What is named several times has to be true of a change at once. A change that is not there is 404, also an actor without one, but not `me`. A guest needs the history to be shared.
          *
          *     Needs the scope `write`.
          */

@@ -74,6 +74,19 @@ export function sanitizeHtml(html: string): string {
   return sanitize(safe, { ...OPTIONS, allowedTags: [] })
 }
 
+/** More than sanitising adds to a cut text: it closes at most 100 elements, and escapes half an entity. */
+const ROOM_TO_CLOSE = 2000
+
+/**
+ * Cuts a sanitised text that has more than `limit` characters. Returns null when it fits. The result has to be
+ * sanitised again, because elements are open at its end. Then it fits.
+ */
+export function cutHtml(safe: string, limit: number): string | null {
+  // A character is one or two code units.
+  if (safe.length <= limit || (safe.length <= limit * 2 && Array.from(safe).length <= limit)) return null
+  return safe.slice(0, limit - ROOM_TO_CLOSE).toWellFormed()
+}
+
 export function sanitizeAll(texts: string[]): string[] {
   return texts.map(sanitizeHtml)
 }

@@ -7,7 +7,7 @@ import type { Principal } from '../../sql/accounts/tokens.ts'
 import { ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import { currentOperation } from '../../sql/operation.ts'
 import { route } from '../http/route.ts'
-import { boardId, boardParams, live } from '../http/schemas.ts'
+import { boardId, boardParams, live, uuidPattern } from '../http/schemas.ts'
 import { flag, id, text } from '../http/vocabulary.ts'
 import { broughtBack, dryRun, leftAlone } from './brought-back.ts'
 import { requireRoom } from '../boards/capacity.ts'
@@ -37,7 +37,7 @@ const selection = Type.Object({
 export const undoOnBoard = route('POST /boards/:id/undo', 'write', {
   summary: 'Undo what a request, an import or an actor changed on a board.',
   description:
-    'A new change, which can be undone in turn. A field gets the value from before only where nobody else has changed it since. Of a text, changes at other places are kept. Cards that were created are removed (scope `delete`), unless somebody else changed them; cards that were removed come back whole, with their ids. Moves between boards are not undone. What is named several times has to be true of a change at once. A guest needs the history to be shared.',
+    'A new change, which can be undone in turn. A field gets the value from before only where nobody else has changed it since. Of a text, changes at other places are kept. Cards that were created are removed (scope `delete`), unless somebody else changed them; cards that were removed come back whole, with their ids. Moves between boards are not undone. What is named several times has to be true of a change at once. A change that is not there is 404, also an actor without one, but not `me`. A guest needs the history to be shared.',
   schemas: { params: boardParams, body: selection },
   answers: {
     200: Type.Object({
@@ -69,7 +69,9 @@ export const undoOnBoard = route('POST /boards/:id/undo', 'write', {
       mayDelete: principal.scopes.includes('delete'),
       remember: (undone) => operation?.draft(present(undone)) ?? [],
     })
-    if (!undone && (of.operation ?? of.request) !== null) throw unknown
+    // An actor without changes may be a misspelled one. `me` is known.
+    const isOwnSpan = body.actor === 'me' && (of.operation ?? of.request) === null
+    if (!undone && !isOwnSpan) throw unknown
     const answer = undone ?? { changes: [], kept: [], live: true }
     if (dry_run)
       await requireRoom(context.database, context.freeCardCap, roomFor(principal.userId, params.id, answer))
@@ -79,7 +81,7 @@ export const undoOnBoard = route('POST /boards/:id/undo', 'write', {
 
 const unknown = new ServiceError(
   'not_found',
-  'This board’s history has no such change, or it is not kept any more. GET /boards/{id}/history lists the changes.',
+  'This board’s history has no such change, or it is not kept any more. GET /boards/{id}/history lists the changes with their actors.',
 )
 
 function selectorOf(principal: Principal, given: Static<typeof selection>): Selector {
@@ -94,11 +96,15 @@ function selectorOf(principal: Principal, given: Static<typeof selection>): Sele
   return {
     operation: operation_id?.toLowerCase() ?? null,
     request: request_id ?? null,
-    ...(actor === 'me' ? own(principal) : { actor: actor ?? null, account: null }),
+    ...(actor === 'me' ? own(principal) : { actor: asStored(actor ?? null), account: null }),
     since: since?.getTime() ?? 0,
     until: until?.getTime() ?? Number.MAX_SAFE_INTEGER,
   }
 }
+
+/** The id of a connected application can be a URL. All others are UUIDs. */
+const asStored = (actor: string | null) =>
+  actor !== null && uuidPattern.test(actor) ? actor.toLowerCase() : actor
 
 /** A connected application gets a new token every hour, so its changes are found by its id and the person's. */
 const own = ({ tokenId, clientId, userId }: Principal): Pick<Selector, 'actor' | 'account'> =>

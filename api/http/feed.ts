@@ -29,10 +29,13 @@ export function sinceOf(given: string): FeedPosition {
 
 const timePattern = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** Parses an RFC 3339 time. Null when it is invalid. Times before 1970 become 1970. */
+/** With an offset a time can be in the year 10000, which RFC 3339 cannot write and PostgreSQL does not read. */
+const lastTime = Date.UTC(10_000, 0) - 1
+
+/** Parses an RFC 3339 time. Null when it is invalid. Times before 1970 become 1970, those after 9999 its end. */
 export function parseTime(text: string): Date | null {
   const milliseconds = timePattern.test(text) ? Date.parse(text) : NaN
-  return Number.isNaN(milliseconds) ? null : new Date(Math.max(0, milliseconds))
+  return Number.isNaN(milliseconds) ? null : new Date(Math.min(Math.max(0, milliseconds), lastTime))
 }
 
 /** The horizon for a feed: the next statement must read only rows with `updated_at < horizon`. */

@@ -92,6 +92,7 @@ export const createVersion = route('POST /boards/:id/versions', 'write', {
     const { userId } = principal
     const trimmed = trimmedName(body.name, limits.name)
     const moment = body.as_of === undefined ? newest(clock) : momentOf(body.as_of)
+    if (body.as_of !== undefined && 'at' in moment && moment.at > clock.now() + clockSkewMs) throw notYet
     await requireWritable(database, userId, params.id)
     const reader = await pastReader(database, userId, params.id)
     const key = await claimVersionFile(live, params.id)
@@ -111,6 +112,10 @@ export const createVersion = route('POST /boards/:id/versions', 'write', {
     }
   },
 })
+
+/** The clock of a client may be ahead by this much. */
+const clockSkewMs = 60_000
+const notYet = badRequest('as_of must not be in the future. To name the board as it is now, leave it out.')
 
 /** Inserts the version, and returns it as it is shown. */
 async function insert(

@@ -1,6 +1,6 @@
 /** Sanitises the HTML of cards. Results are cached by text. Long texts are sanitised in a worker thread. */
-import type { CardContent } from '../../core/card.ts'
-import { sanitizeHtml, type sanitizeAll } from '../../core/html.ts'
+import { cardFields, type CardContent } from '../../core/card.ts'
+import { cutHtml, sanitizeHtml, type sanitizeAll } from '../../core/html.ts'
 import { LoopTurn } from '../../platform/work/loop-turn.ts'
 import { task, type WorkerPool } from '../../platform/work/worker-pool.ts'
 import { offload, runsOf } from './offload.ts'
@@ -65,17 +65,33 @@ export class SafeHtml {
   }
 
   /**
-   * Returns the cards with safe HTML, since editors may store any HTML.
+   * Returns the cards with safe HTML within its limit, since editors may store any HTML.
    *
    * @throws ServiceError `session_unavailable`
    */
   async contents(account: string, contents: CardContent[]): Promise<CardContent[]> {
     const texts = contents.flatMap(({ html }) => html ?? [])
     if (texts.length === 0) return contents
-    const safe = (await this.sanitize(account, texts)).values()
+    const safe = (await this.#fit(account, await this.sanitize(account, texts))).values()
     return contents.map((content) =>
       content.html === null ? content : { ...content, html: safe.next().value ?? null },
     )
+  }
+
+  /** Cuts the texts that sanitising has made too long. */
+  async #fit(account: string, safe: string[]): Promise<string[]> {
+    const cuts = new Map<string, string>()
+    const turn = new LoopTurn()
+    for (const text of safe) {
+      if (text.length <= cardFields.html.limit) continue
+      if (turn.isOver()) await turn.next()
+      const cut = cutHtml(text, cardFields.html.limit)
+      if (cut !== null) cuts.set(text, cut)
+    }
+    if (cuts.size === 0) return safe
+    const again = await this.sanitize(account, [...cuts.values()])
+    const fitting = new Map([...cuts.keys()].map((text, at) => [text, again[at]!]))
+    return safe.map((text) => fitting.get(text) ?? text)
   }
 
   #find(text: string): string | undefined {

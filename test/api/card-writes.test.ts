@@ -2,7 +2,16 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { openEditor, until, type Editor } from '../support/editor.ts'
 import { serviceOfFile } from '../support/test-file.ts'
-import { cardsPath, findCard, listCards, makeBoard, makeCard, makeCards, type Shown } from './board.ts'
+import {
+  cardsPath,
+  findCard,
+  listCards,
+  makeBoard,
+  makeCard,
+  makeCards,
+  succeeded,
+  type Shown,
+} from './board.ts'
 import { makeFiles } from './file.ts'
 
 const { service, user } = await serviceOfFile({ workers: false })
@@ -184,6 +193,33 @@ test('[C23] html that an editor wrote is sanitised when it is read', async () =>
   expect(patched.body.card.html).toBe('<p>a</p>')
   const removed = await user.api.delete(`${cardsPath(board)}/dirty`)
   expect(removed.body.card.html).toBe('<p>a</p>')
+})
+
+test('[C23] html that sanitising makes longer than its limit is cut when it is read, so that it can be sent back', async () => {
+  const board = await makeBoard(user)
+  const editor = await open(board)
+  const link = '<a href="https://example.com">link</a>'
+  const html = {
+    signs: '&'.repeat(40_000),
+    links: link.repeat(1000),
+    open: '<blockquote>'.repeat(90) + 'x'.repeat(38_000),
+    full: '😀'.repeat(40_000),
+  }
+  for (const [id, text] of Object.entries(html)) editor.addCard(id, { html: text })
+  await editor.saved()
+  const read = async (id: string): Promise<string> => (await findCard(user, board, id))!['html']
+  expect(await read('signs')).toMatch(/^(&amp;){7000,}(&amp;a?m?p?)?$/)
+  expect(await read('links')).toMatch(/^(<a href="https:\/\/example.com" rel="[a-z ]+">link<\/a>){400,}/)
+  expect(await read('open')).toMatch(/^(<blockquote>){90}x{36000,}(<\/blockquote>){90}$/)
+  expect(await read('full')).toBe(html.full)
+  for (const id of Object.keys(html)) {
+    const shown = await read(id)
+    expect(Array.from(shown).length).toBeLessThanOrEqual(40_000)
+    const { card } = succeeded(await user.api.delete(`${cardsPath(board)}/${id}`))
+    const { restore_token: _, ...returned } = card
+    const [restored] = succeeded(await user.api.post(cardsPath(board), returned)).cards
+    expect(restored.html).toBe(shown)
+  }
 })
 
 test('[C24] with body_base, what an editor types at the same time stays', async () => {

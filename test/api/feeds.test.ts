@@ -172,9 +172,14 @@ test('[F4] a bad since and a malformed or foreign cursor of the feed of boards a
     '9999-12-31T23:59:59.999999Z',
     '2026-01-01T00:00:00.123456789%2B02:00',
     '2026-01-01t00:00:00z',
+    '9999-12-31T23:59:59-23:59', // in the year 10000
   ])
-    for (const path of ['/boards?', `${cardFeed(board.id)}&`, '/notifications?'])
-      expect([since, (await user.api.get(`${path}since=${since}`)).status]).toEqual([since, 200])
+    for (const path of ['/boards?', `${cardFeed(board.id)}&`, '/notifications?', '/images?', '/audit?']) {
+      const { status, body } = await user.api.get(`${path}since=${since}`)
+      expect([since, path, status]).toEqual([since, path, 200])
+      const { status: next } = await user.api.get(`${path}${cursorOf(body['next_cursor'])}`)
+      expect([since, path, next]).toEqual([since, path, 200])
+    }
   for (const [query, message] of [
     ['limit=0', /^limit/],
     ['limit=501', /^limit/],

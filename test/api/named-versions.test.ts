@@ -59,8 +59,17 @@ test('[HV1] a version names the board as it is or was, and its id is a moment; i
   await user.api.delete(`/boards/${id}/cards/${card!.id}`)
   const first = await nameIt(user, id, { name: 'First', as_of: '1' })
   const now = await nameIt(user, id, { name: 'Now' })
-  const late = await nameIt(user, id, { name: 'Late', as_of: new Date(clock.now() + dayMs).toISOString() })
+  // The clock of a client may be ahead by some seconds.
+  const inMs = (ms: number) => ({ name: 'Late', as_of: new Date(clock.now() + ms).toISOString() })
+  const late = await nameIt(user, id, inMs(30_000))
   expect(Date.parse(late.at)).toBeLessThanOrEqual(clock.now())
+  for (const ahead of [90_000, dayMs]) {
+    const refused = await user.api.post(versionsPath(id), inMs(ahead))
+    expect([refused.status, refused.body.code]).toEqual([400, 'bad_request'])
+    expect(refused.body.error).toBe(
+      'as_of must not be in the future. To name the board as it is now, leave it out.',
+    )
+  }
   expect([first.position, now.position, now.changed_at !== null]).toEqual([1, 3, true])
   expect(await exportOf(`as_of=${both.id}`)).toEqual(before)
   expect(await titlesAt(user, id, first.id)).toEqual(['A'])
