@@ -94,8 +94,12 @@ export class Connection {
       onStateless: ({ payload }) => this.#told(JSON.parse(payload) as Message),
     })
     this.#acknowledgements.watch(document, () => this.provider)
-    this.provider.attach()
     runtime.addEventListener?.('online', this.#online)
+  }
+
+  /** Opens the board on the socket. Nothing of the document is sent before. */
+  open(): void {
+    if (this.#state !== 'closed') this.provider.attach()
   }
 
   /** Call it when the document has what this device has kept. @param hasBoard whether that is more than nothing */
