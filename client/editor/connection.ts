@@ -84,6 +84,7 @@ export class Connection {
       token: () => readToken(options.token, this.#refused),
       onAuthenticated: () => {
         this.#refused = false
+        this.#forgetClocks()
         this.status.changed()
       },
       onAuthenticationFailed: ({ reason }) => this.#denied(refusalReason(reason)),
@@ -181,6 +182,16 @@ export class Connection {
   /** A function may have another token. It is asked once. */
   #canRenew(): boolean {
     return typeof this.#options.token === 'function' && !this.#refused
+  }
+
+  /**
+   * The service sends who is on the board now. The provider has removed the others when the connection was lost, and
+   * would ignore a state whose clock it knows.
+   */
+  #forgetClocks(): void {
+    const { awareness } = this.provider
+    for (const client of awareness?.meta.keys() ?? [])
+      if (client !== awareness!.clientID && !awareness!.states.has(client)) awareness!.meta.delete(client)
   }
 
   /** The provider connects again when its socket is closed. */

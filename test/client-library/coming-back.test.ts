@@ -109,3 +109,16 @@ test('[LB33] what is typed while a token is fetched is sent after it', async () 
   expect((await user.api.get(`/boards/${id}/cards`)).body.total).toBe(3)
   expect(board.provider.unsyncedChanges).toBe(0)
 })
+
+test('[LB34] an editor that comes back sees those who have done nothing meanwhile', async () => {
+  const id = await newBoard()
+  const [here, there] = [opened(id), opened(id)]
+  await Promise.all([here.ready, there.ready])
+  there.show({ user: { name: 'Ada' } })
+  const sees = () => here.people.get().some(({ isMe, state }) => !isMe && state['user'] !== undefined)
+  await until(sees, 'the other is seen')
+  socketOf(here)!.terminate()
+  await until(() => !sees(), 'the connection is lost')
+  await until(() => here.status.get().connection === 'open', 'it is back')
+  await until(sees, 'the other is seen again', 3000)
+})
