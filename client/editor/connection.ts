@@ -58,6 +58,7 @@ export class Connection {
   readonly #acknowledgements: Acknowledgements
   #state: BoardStatus['connection'] = 'connecting'
   #reason: Reason | null = null
+  #isEnded = false
   #loaded = false
   #kept = false
   #full = false
@@ -100,7 +101,7 @@ export class Connection {
 
   /** Opens the board on the socket. Nothing of the document is sent before. */
   open(): void {
-    if (this.#state !== 'closed') this.provider.attach()
+    if (!this.#isEnded) this.provider.attach()
   }
 
   /** Call it when the document has what this device has kept. @param hasBoard whether that is more than nothing */
@@ -115,10 +116,13 @@ export class Connection {
     this.status.changed()
   }
 
-  /** Connects again, such as after a new sign-in. */
+  /** Connects again when it is closed, such as after a new sign-in. */
   reconnect(): void {
+    if (this.#isEnded || this.#state !== 'closed') return
     this.#become('connecting', null)
     this.#refused = typeof this.#options.token === 'function'
+    // While its last socket is closing, the provider does not connect, but goes by this afterwards.
+    this.#socket.shouldConnect = true
     void this.#socket.connect()
   }
 
@@ -126,6 +130,7 @@ export class Connection {
     clearTimeout(this.#later)
     runtime.removeEventListener?.('online', this.#online)
     this.#state = 'closed'
+    this.#isEnded = true
     this.provider.destroy()
     this.#socket.destroy()
     this.status.changed()

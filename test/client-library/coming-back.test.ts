@@ -122,3 +122,38 @@ test('[LB34] an editor that comes back sees those who have done nothing meanwhil
   await until(() => here.status.get().connection === 'open', 'it is back')
   await until(sees, 'the other is seen again', 3000)
 })
+
+test('[LB35] a board connects again at the moment at which it is told to be closed', async () => {
+  let token = 'cork_old'
+  const board = opened(await newBoard(), { token: () => token })
+  let closed = 0
+  board.status.subscribe(() => {
+    if (board.status.get().connection !== 'closed' || closed > 0) return
+    closed += 1
+    token = user.token
+    board.reconnect()
+  })
+  await until(() => board.status.get().connection === 'open', 'it is open')
+  expect(closed).toBe(1)
+})
+
+test('[LB35] to connect again changes nothing on a board that is open, and opens no socket for one that has ended', async () => {
+  let sockets = 0
+  class CountedSocket extends TestSocket {
+    constructor(url: string) {
+      super(url)
+      sockets += 1
+    }
+  }
+  const board = opened(await newBoard(), { WebSocket: CountedSocket })
+  await board.ready
+  board.reconnect()
+  expect(board.status.get()).toMatchObject({ connection: 'open', reason: null })
+  board.cards.add({ kind: 'note' })
+  await board.saved()
+  board.close()
+  board.reconnect()
+  await delay(100)
+  expect(board.status.get().connection).toBe('closed')
+  expect(sockets).toBe(1)
+})
