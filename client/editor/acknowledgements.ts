@@ -10,6 +10,7 @@ type DomSocketClass = new (url: string) => WebSocket
 
 /** Messages of the Hocuspocus protocol. */
 const sync = 0
+const token = 2
 const syncStatus = 8
 /** Of a sync message: everything that the service lacks, and one change. */
 const step2 = 1
@@ -27,6 +28,8 @@ export class Acknowledgements {
    * when a later change is refused, or can't be sent.
    */
   #wholeFrom = 0
+  /** Whether this socket has carried the token. */
+  #isNamed = false
   #saved = true
 
   /** @param name of the document, in ASCII: each message begins with its length, in one byte, and the name */
@@ -49,8 +52,12 @@ export class Acknowledgements {
     })
   }
 
-  /** @returns a class of sockets that are counted */
+  /**
+   * @returns a class of sockets that are counted. They carry no changes before the token: the service takes little then,
+   * and what it lacks is sent when it asks
+   */
   counted(Base: SocketClass): SocketClass {
+    const isEarly = (data: unknown) => this.#isEarly(data)
     const carried = (socket: WebSocket, data: unknown) => this.#carried(socket, data)
     const opened = (socket: WebSocket) => this.#opened(socket)
     return class extends (Base as DomSocketClass) {
@@ -60,6 +67,7 @@ export class Acknowledgements {
       }
 
       override send(data: Parameters<WebSocket['send']>[0]): void {
+        if (isEarly(data)) return
         super.send(data)
         carried(this, data)
       }
@@ -69,6 +77,7 @@ export class Acknowledgements {
   #opened(socket: WebSocket): void {
     this.#socket = socket
     this.#sent = this.#answered = this.#wholeFrom = 0
+    this.#isNamed = false
     socket.addEventListener('message', ({ data }: MessageEvent) => {
       const bytes = new Uint8Array(data as ArrayBuffer)
       if (socket !== this.#socket || bytes[this.#typeAt] !== syncStatus) return
@@ -77,6 +86,12 @@ export class Acknowledgements {
       if (!isAccepted && this.#answered >= this.#wholeFrom) this.#wholeFrom = 0
       if (this.#wholeFrom > 0 && this.#answered === this.#sent) this.#setSaved(true)
     })
+  }
+
+  #isEarly(data: unknown): boolean {
+    const type = (data as Uint8Array)[this.#typeAt]
+    this.#isNamed ||= type === token
+    return type === sync && !this.#isNamed
   }
 
   #carried(socket: WebSocket, data: unknown): void {

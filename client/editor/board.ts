@@ -69,6 +69,7 @@ export function openBoard({ store, ...options }: BoardOptions): OpenBoard {
   const presence = openPresence(provider, cards, transact)
   const { undo, history } = openUndo(document, origin)
   if (offline) keep(offline, connection, document)
+  else connection.open()
   const ended = until(status, ({ loaded, connection }) => loaded || connection === 'closed')
   const ready = ended.then(({ loaded, reason }) => {
     if (!loaded) throw new Error(`The board could not be opened. ${reason?.advice ?? ''}`, { cause: reason })
@@ -114,6 +115,9 @@ async function saved(status: Store<BoardStatus>, signal?: AbortSignal): Promise<
   throw new Error(`The board has changes that are not saved. ${why}`, { cause: ended.reason })
 }
 
+/** A store that does not answer for so long is not waited for. */
+const readWithinMs = 5000
+
 function keep(offline: OfflineStore, connection: Connection, document: Y.Doc): void {
   const { status } = connection
   let isOver = false
@@ -122,11 +126,17 @@ function keep(offline: OfflineStore, connection: Connection, document: Y.Doc): v
     connection.notKept()
   }
   offline.onEnd?.(over)
-  offline.whenSynced.then(
+  const read = offline.whenSynced.then(
     () => isOver || connection.keptHere({ hasBoard: document.store.clients.size > 0 }),
     // The board can be opened without a store, too.
     () => undefined,
   )
+  // Read later, all of the store would be sent as one change, which may be larger than the service takes.
+  const timer = setTimeout(() => connection.open(), readWithinMs)
+  void read.then(() => {
+    clearTimeout(timer)
+    connection.open()
+  })
   const end = status.subscribe(() => {
     if (status.get().reason?.name !== 'permission-denied') return
     end()

@@ -62,6 +62,7 @@ export class Connection {
   readonly #acknowledgements: Acknowledgements
   #state: BoardStatus['connection'] = 'connecting'
   #reason: Reason | null = null
+  #isEnded = false
   #loaded = false
   #kept = false
   #full = false
@@ -88,6 +89,7 @@ export class Connection {
       token: () => readToken(options.token, this.#refused),
       onAuthenticated: () => {
         this.#refused = false
+        this.#forgetClocks()
         this.status.changed()
       },
       onAuthenticationFailed: ({ reason }) => this.#denied(refusalReason(reason)),
@@ -98,8 +100,12 @@ export class Connection {
       onStateless: ({ payload }) => this.#told(JSON.parse(payload) as Message),
     })
     this.#acknowledgements.watch(document, () => this.provider)
-    this.provider.attach()
     runtime.addEventListener?.('online', this.#online)
+  }
+
+  /** Opens the board on the socket. Nothing of the document is sent before. */
+  open(): void {
+    if (!this.#isEnded) this.provider.attach()
   }
 
   /** Call it when the document has what this device has kept. @param hasBoard whether that is more than nothing */
@@ -114,10 +120,13 @@ export class Connection {
     this.status.changed()
   }
 
-  /** Connects again, such as after a new sign-in. */
+  /** Connects again when it is closed, such as after a new sign-in. */
   reconnect(): void {
+    if (this.#isEnded || this.#state !== 'closed') return
     this.#become('connecting', null)
     this.#refused = typeof this.#options.token === 'function'
+    // While its last socket is closing, the provider does not connect, but goes by this afterwards.
+    this.#socket.shouldConnect = true
     void this.#socket.connect()
   }
 
@@ -125,6 +134,7 @@ export class Connection {
     clearTimeout(this.#later)
     runtime.removeEventListener?.('online', this.#online)
     this.#state = 'closed'
+    this.#isEnded = true
     this.provider.destroy()
     this.#socket.destroy()
     this.status.changed()
@@ -181,6 +191,16 @@ export class Connection {
   /** A function may have another token. It is asked once. */
   #canRenew(): boolean {
     return typeof this.#options.token === 'function' && !this.#refused
+  }
+
+  /**
+   * The service sends who is on the board now. The provider has removed the others when the connection was lost, and
+   * would ignore a state whose clock it knows.
+   */
+  #forgetClocks(): void {
+    const { awareness } = this.provider
+    for (const client of awareness?.meta.keys() ?? [])
+      if (client !== awareness!.clientID && !awareness!.states.has(client)) awareness!.meta.delete(client)
   }
 
   /** The provider connects again when its socket is closed. */

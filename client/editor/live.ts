@@ -62,6 +62,7 @@ export function openLive({ name, onReset, onEvent, onPeople, ...options }: LiveO
   }
   const document = new Y.Doc()
   const connection = new Connection(document, { ...options, board: name, onMessage: told }, '')
+  connection.open()
   return {
     status: connection.status,
     reconnect: () => connection.reconnect(),

@@ -27,6 +27,14 @@ const heardMs = 5000
 /** Larger sets of states are sent in several messages. */
 const maxMessageBytes = 256 * 1024
 
+/** @param update in the encoding of y-protocols */
+export function statesMessage(update: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + update.byteLength)
+  bytes[0] = relayed.states
+  bytes.set(update, 1)
+  return bytes
+}
+
 const noStates = Uint8Array.of(relayed.states, 0)
 
 interface Waiting {
@@ -109,11 +117,7 @@ export class Relay<S extends Speaker> {
     const { clients } = waiting
     waiting.clients = new Map()
     for (const part of partsOf(room, clients)) {
-      const update = room.encode(part)
-      const bytes = new Uint8Array(1 + update.byteLength)
-      bytes[0] = relayed.states
-      bytes.set(update, 1)
-      this.#options.publish(room.board, bytes)
+      this.#options.publish(room.board, statesMessage(room.encode(part)))
     }
     waiting.timer = setTimeout(() => this.#send(room, waiting), this.#options.tickMs())
   }

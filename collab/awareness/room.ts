@@ -12,9 +12,11 @@ import { writeAwareness } from './encoding.ts'
 import type { Stamp } from './stamp.ts'
 import type { ParsedState } from './state.ts'
 
-/** A connection of this node that sends states. */
+/** A connection of this node that sends states, or an API client that this node shows. */
 export interface Speaker {
   account: string
+  /** Whether it is an API client. It has no connection: any node may get its next request. */
+  readonly isApiClient: boolean
   /** The clients whose states it sends. */
   readonly clients: Set<number>
   readonly stamp: Stamp
@@ -114,15 +116,21 @@ export class AwarenessRoom<S extends Speaker> {
   }
 
   /**
-   * Removes a client's state because it left another node. A client that is here meanwhile is shown again.
+   * Removes a client's state because it left another node. A client that is here meanwhile is shown again. But an API
+   * client has left: it has told so to the other node.
    *
    * @returns the clock that a client of this node has to be told of
    */
   takeAway(client: number, clock: number, node: string): number | null {
     const known = this.states.get(client)
     if (!known) this.#leave(client, clock, this.#gone.get(client)?.account ?? '')
-    else if (known.from === node && clock >= known.clock) this.remove(client, clock)
-    else if (typeof known.from !== 'string' && clock >= known.clock && clock <= maxClock) {
+    else if (clock < known.clock) return null
+    else if (known.from === node) this.remove(client, clock)
+    else if (typeof known.from !== 'string' && clock <= maxClock) {
+      if (known.from.isApiClient) {
+        this.remove(client, clock)
+        return null
+      }
       this.#set(client, { ...known, clock: clock + 1 })
       return clock + 1
     }

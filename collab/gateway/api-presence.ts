@@ -2,8 +2,8 @@
  * Shows API clients on boards, as editors are shown: an agent says where it works, and the canvases show it. A state is
  * kept by the node that got the request, and sent to the other nodes like those of editors. It is lost with its node.
  *
- * A token has one state on a board, whichever node it asks. So the client's number follows from token and board, and its
- * clock is the time of the database.
+ * A token has one state on a board, whichever node it asks. So the client's number follows from token and board, and the
+ * clock of a request is the time of the database.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,9 +12,10 @@ import { limits } from '../../core/limits.ts'
 import { inTurns, type Steps } from '../../platform/work/loop-turn.ts'
 import { payerOf } from '../../platform/work/payers.ts'
 import type { AccessQuestion } from '../access.ts'
+import { writeAwareness } from '../awareness/encoding.ts'
 import { Stamp, type Sender } from '../awareness/stamp.ts'
 import { readState } from '../awareness/state.ts'
-import type { RelayOptions } from '../awareness/relay.ts'
+import { statesMessage, type RelayOptions } from '../awareness/relay.ts'
 import type { Voice } from './connection.ts'
 import type { Presence } from './presence.ts'
 
@@ -94,7 +95,7 @@ export class ApiPresence {
     showing.voice.stamp.update(sender)
     this.#shown.delete(client)
     this.#shown.set(client, showing)
-    if (!this.#say(showing)) {
+    if (!this.#say(showing, this.#clockOfRequest(board, client))) {
       this.#end(showing)
       return null
     }
@@ -102,10 +103,14 @@ export class ApiPresence {
     return client
   }
 
-  /** Ends showing a client before its time. */
+  /** Ends showing a client before its time, whichever node shows it. */
   hide(board: string, tokenId: string): void {
-    const showing = this.#shown.get(clientOf(tokenId, board))
+    const client = clientOf(tokenId, board)
+    const showing = this.#shown.get(client)
+    const clock = this.#clockOfRequest(board, client)
     if (showing) this.#end(showing)
+    // Another node may have got a newer request, and no canvas of the board needs to be open there.
+    if (!this.#others.isAlone()) this.#others.publish(board, leftMessage(client, clock))
   }
 
   /** Those that are shown, with the questions whether they still may be. */
@@ -120,10 +125,9 @@ export class ApiPresence {
   sweep(): void {
     const nowMs = performance.now()
     for (const showing of this.#shown.values()) {
-      const { board, client, voice, untilMs, renewedMs } = showing
-      const isElsewhere = this.#presence.statesOf(board).get(client)?.from !== voice
-      if (untilMs <= nowMs || isElsewhere) this.#end(showing)
-      else if (nowMs - renewedMs >= renewEveryMs) this.#say(showing)
+      const { untilMs, renewedMs } = showing
+      if (untilMs <= nowMs || !this.#isHere(showing)) this.#end(showing)
+      else if (nowMs - renewedMs >= renewEveryMs) this.#renew(showing)
     }
   }
 
@@ -137,15 +141,29 @@ export class ApiPresence {
     return present
   }
 
-  #say(showing: Showing): boolean {
+  /** The next clock: that of now would be newer than a request to another node that is not known here yet. */
+  #renew(showing: Showing): void {
+    const { board, client } = showing
+    this.#say(showing, this.#presence.statesOf(board).get(client)!.clock + 1)
+  }
+
+  #say(showing: Showing, clock: number): boolean {
     const { board, client, voice, state } = showing
     showing.renewedMs = performance.now()
     const json = Buffer.from(JSON.stringify(state))
     const parsed = readState(json, limits.presenceStateBytes)
     if (typeof parsed === 'string') return false
-    const known = this.#presence.statesOf(board).get(client)
-    const clock = Math.max(Math.floor(this.#clock.now()), (known?.clock ?? 0) + 1)
     return this.#presence.show(board, voice, client, { clock, json, state: parsed })
+  }
+
+  /** Whether this node still shows it: no other node has got a newer request. */
+  #isHere({ board, client, voice }: Showing): boolean {
+    return this.#presence.statesOf(board).get(client)?.from === voice
+  }
+
+  #clockOfRequest(board: string, client: number): number {
+    const known = this.#presence.statesOf(board).get(client)
+    return Math.max(Math.floor(this.#clock.now()), (known?.clock ?? 0) + 1)
   }
 
   #end(showing: Showing): void {
@@ -165,8 +183,12 @@ export class ApiPresence {
 const clientOf = (tokenId: string, board: string): number =>
   createHash('sha256').update(`${tokenId} ${board}`).digest().readUInt32BE()
 
+const leftMessage = (client: number, clock: number): Uint8Array =>
+  statesMessage(writeAwareness([{ client, clock, json: null }]))
+
 const voiceOf = (sender: Omit<Sender, 'isAgent'>): Voice => ({
   account: sender.id,
+  isApiClient: true,
   clients: new Set(),
   stamp: new Stamp({ ...sender, isAgent: true }),
   rates: null,

@@ -76,6 +76,7 @@ async function admitTo(
     const stamp = new Stamp({ id: account, name, isGuest: linkId !== null, sessionUser, isAgent, readOnly })
     const seat: Seat = {
       account,
+      isApiClient: false,
       payer,
       rates,
       hold,

@@ -10,6 +10,7 @@ import { readState } from '../../collab/awareness/state.ts'
 const account = 'ada'
 const speaker = (): Speaker => ({
   account,
+  isApiClient: false,
   clients: new Set(),
   stamp: new Stamp({
     id: account,

@@ -1,5 +1,8 @@
 /** Presence over the API: who is on a board, and agents that are shown there. */
+import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
+import { writeAwareness } from '../../collab/awareness/encoding.ts'
+import { statesMessage } from '../../collab/awareness/relay.ts'
 import { guestOf, makeLink } from '../api/links.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import type { TestService, TestUser } from '../support/service.ts'
@@ -89,6 +92,46 @@ test('[PA2, PA3] an agent is shown on the canvases of all nodes, moves by any no
   for (const editor of [anna, bob]) await expect.poll(() => agentsSeenBy(editor)).toEqual([shown])
   for (const editor of [anna, bob])
     await until(() => agentsSeenBy(editor).length === 0, 'the time is over', 8000)
+})
+
+test('[PA6] an agent leaves by any node, and one that is put again stays', async () => {
+  const boardId = await newBoard()
+  const path = `/boards/${boardId}/presence`
+  await request(here, 'PUT', path, {})
+  await request(there, 'DELETE', path)
+  for (const node of [here, there]) expect(await present(node, boardId)).toEqual([])
+  const [anna, bob] = await Promise.all([open(here, boardId), open(there, boardId)])
+  for (const n of [1, 2]) {
+    await request(here, 'PUT', path, { state: { n } })
+    for (const editor of [anna, bob])
+      await expect.poll(() => agentsSeenBy(editor)).toEqual([expect.objectContaining({ n })])
+    await request(there, 'DELETE', path)
+    for (const editor of [anna, bob]) await expect.poll(() => agentsSeenBy(editor)).toEqual([])
+  }
+  // It has moved: the first node does not show it any more, and has not noticed yet.
+  await request(here, 'PUT', path, {})
+  await request(there, 'PUT', path, {})
+  for (const editor of [anna, bob]) await expect.poll(() => agentsSeenBy(editor)).toHaveLength(1)
+  await request(here, 'DELETE', path)
+  for (const editor of [anna, bob]) await expect.poll(() => agentsSeenBy(editor)).toEqual([])
+  await request(there, 'PUT', path, { state: { n: 3 } })
+  for (const editor of [anna, bob])
+    await expect.poll(() => agentsSeenBy(editor)).toEqual([expect.objectContaining({ n: 3 })])
+})
+
+test('[PA6] a request to another node counts, although it is known here only after an older one was renewed', async () => {
+  const boardId = await newBoard()
+  const anna = await open(here, boardId)
+  const { body } = await request(here, 'PUT', `/boards/${boardId}/presence`, { state: { n: 1 } })
+  const client = body.client_id as number
+  const clock = () => anna.provider.awareness!.meta.get(client)?.clock
+  await until(() => clock() !== undefined, 'it is shown')
+  const asked = clock()!
+  await until(() => clock() !== asked, 'it is renewed', 20_000)
+  const json = Buffer.from(JSON.stringify({ n: 2, account: { id: user.userId }, agent: true }))
+  const bytes = statesMessage(writeAwareness([{ client, clock: asked + 1000, json }]))
+  here.gateway.presence.heard({ from: randomUUID(), board: boardId, bytes })
+  await expect.poll(() => agentsSeenBy(anna)).toEqual([expect.objectContaining({ n: 2 })])
 })
 
 test('[PA4] what is unfit is refused and not shown; an account is shown on 100 boards at most', async () => {
