@@ -1,0 +1,50 @@
+/** What happens when something is done twice, meanwhile by somebody else, or taken back. */
+import { afterAll, expect, test } from 'vitest'
+import { makeBoard, makeCards } from '../api/board.ts'
+import { until } from '../support/editor.ts'
+import { startService } from '../support/service.ts'
+import { card, openAs, saved } from './app.ts'
+
+const service = await startService({
+  config: { logLevel: 'error', appEventPollSeconds: 1 },
+  queueTickMs: 20,
+})
+afterAll(() => service.stop())
+const ada = await service.user({ name: 'Ada Lund' })
+const ben = await service.user({ name: 'Ben Ito' })
+const cleo = await service.user({ name: 'Cleo' })
+await service.member(ada.workspaceId, ben, 'editor')
+const titles = async (boardId: string): Promise<string[]> =>
+  (await ada.api.get(`/boards/${boardId}/cards`)).body.cards.map(({ title }: any) => title)
+
+test('[WC21] a board that somebody else restores, or shares again, opens again by itself', async () => {
+  const board = await makeBoard(ada, { name: 'Harbour' })
+  await makeCards(ada, board.id, [{ title: 'Lighthouse' }])
+  await service.share(board.id, cleo, 'editor')
+  const [adas, cleos] = [await openAs(service, ada, board.id), await openAs(service, cleo, board.id)]
+  const both = [adas.page, cleos.page]
+  for (const page of both) await card(page, 'Lighthouse').waitFor()
+  const alert = (page: (typeof both)[number], text: string) =>
+    page.getByRole('alert').filter({ hasText: text }).waitFor()
+  await ben.api.delete(`/boards/${board.id}`)
+  for (const page of both) await alert(page, 'This board is in the trash.')
+  // The second window finds the board in the trash when it opens.
+  await cleos.page.reload()
+  await alert(cleos.page, 'This board is in the trash.')
+  await ben.api.post(`/boards/${board.id}/restore`)
+  for (const page of both) await saved(page)
+  await card(cleos.page, 'Lighthouse').dblclick()
+  await cleos.page.getByRole('textbox', { name: 'Title' }).fill('Lighthouse of Cleo')
+  await until(async () => (await titles(board.id)).includes('Lighthouse of Cleo'), 'the title is written')
+  await card(adas.page, 'Lighthouse of Cleo').waitFor()
+
+  await ada.api.delete(`/boards/${board.id}/shares/${cleo.userId}`)
+  await alert(cleos.page, 'Your access to this board has ended.')
+  await service.share(board.id, cleo, 'viewer')
+  await card(cleos.page, 'Lighthouse of Cleo').waitFor()
+  await until(
+    async () => (await cleos.page.locator('.state').textContent()) === 'Read-only',
+    'the board is open again',
+  )
+  expect(await cleos.page.getByRole('alert').count()).toBe(0)
+})
