@@ -48,3 +48,23 @@ test('[WC21] a board that somebody else restores, or shares again, opens again b
   )
   expect(await cleos.page.getByRole('alert').count()).toBe(0)
 })
+
+test('[WP15] a board whose creation is slow is made once, however often Enter is pressed', async () => {
+  const board = await makeBoard(ada, { name: 'Start' })
+  const { page } = await openAs(service, ada, board.id)
+  const made: string[] = []
+  await page.route('**/api/v1/boards', async (route) => {
+    made.push(route.request().method())
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await route.continue()
+  })
+  const field = page.getByLabel('Name of a new board in')
+  await field.fill('Pier')
+  await field.press('Enter')
+  await field.press('Enter')
+  await page.getByRole('button', { name: 'Create' }).click({ force: true })
+  await page.getByRole('heading', { name: 'Pier', level: 1 }).waitFor()
+  expect(made).toEqual(['POST'])
+  const { body } = await ada.api.get('/boards')
+  expect(body.boards.filter(({ name }: any) => name === 'Pier')).toHaveLength(1)
+})
