@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { startService } from '../support/service.ts'
-import { card, openAs, saved } from './app.ts'
+import { card, eventually, openAs, saved } from './app.ts'
 
 const service = await startService({
   config: { logLevel: 'error', appEventPollSeconds: 1 },
@@ -67,4 +67,34 @@ test('[WP15] a board whose creation is slow is made once, however often Enter is
   expect(made).toEqual(['POST'])
   const { body } = await ada.api.get('/boards')
   expect(body.boards.filter(({ name }: any) => name === 'Pier')).toHaveLength(1)
+})
+
+test('[WS7] a secret that is shown once is kept until it is dismissed, and is called copied when it was', async () => {
+  const board = await makeBoard(ada, { name: 'Secrets' })
+  const { page } = await openAs(service, ada, board.id)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const dialog = page.getByRole('dialog')
+  const button = (name: string) => dialog.getByRole('button', { name, exact: true })
+  const invite = async (email: string) => {
+    await dialog.getByLabel('E-mail address, or').fill(email)
+    await button('Invite').click()
+    await dialog.getByText(email).waitFor()
+    return dialog.getByLabel('Invitation', { exact: true }).inputValue()
+  }
+  await page.getByRole('button', { name: 'Share' }).click()
+  const first = await invite('dora@example.test')
+  await button('Copy').click()
+  await button('Copied').waitFor()
+  const second = await invite('emil@example.test')
+  expect(second).not.toBe(first)
+  expect(await button('Copied').count()).toBe(0)
+  await button('Copy').click()
+  await button('Copied').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(second)
+
+  await page.mouse.click(20, 700)
+  expect(await dialog.getByLabel('Invitation', { exact: true }).inputValue()).toBe(second)
+  await button('Done').click()
+  await page.mouse.click(20, 700)
+  await eventually(() => dialog.count()).toBe(0)
 })

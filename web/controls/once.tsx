@@ -11,14 +11,14 @@ interface OnceProps {
 }
 
 export function Once({ label, value, children, close }: OnceProps): ReactNode {
-  const [isCopied, setCopied] = useState(false)
+  const [copied, setCopied] = useState<string | null>(null)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   const copy = async () => {
     field.current!.select()
     // Browsers have no clipboard for pages by http, except on this machine. Then the text is selected.
     await navigator.clipboard?.writeText(value).then(
-      () => setCopied(true),
+      () => setCopied(value),
       () => undefined,
     )
   }
@@ -29,7 +29,7 @@ export function Once({ label, value, children, close }: OnceProps): ReactNode {
       <div className="button-row">
         <input ref={field} id={id} readOnly value={value} onFocus={({ target }) => target.select()} />
         <button type="button" className="main" onClick={() => void copy()}>
-          {isCopied ? 'Copied' : 'Copy'}
+          {copied === value ? 'Copied' : 'Copy'}
         </button>
         <button type="button" onClick={close}>
           Done
