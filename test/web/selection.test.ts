@@ -1,0 +1,64 @@
+/** What is done to selected cards while something else goes on: a preview, or somebody else. */
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { makeBoard } from '../api/board.ts'
+import { until } from '../support/editor.ts'
+import { startService } from '../support/service.ts'
+import { card, eventually, openAs, placeOf } from './app.ts'
+
+const service = await startService({ workers: false, config: { logLevel: 'error' } })
+afterAll(() => service.stop())
+const ada = await service.user({ name: 'Ada Byron' })
+
+/** A board with cards in a row, which is open, and shown whole. */
+async function openBoard(...titles: string[]) {
+  const { id } = await makeBoard(ada, { name: 'Cards' })
+  const cards = titles.map((title, at) => ({ kind: 'note', title, x: at * 300, y: at * 40, w: 200, h: 100 }))
+  await ada.api.post(`/boards/${id}/cards`, { cards })
+  const { page } = await openAs(service, ada, id)
+  onTestFinished(() => page.context().close())
+  for (const title of titles) await card(page, title).waitFor()
+  const read = async (title: string) =>
+    (await ada.api.get(`/boards/${id}/cards`)).body.cards.find((one: any) => one.title === title)
+  return { id, page, read }
+}
+
+const bar = (page: Page) => page.getByRole('toolbar', { name: 'Selected cards' })
+const selected = (page: Page) => page.locator('.react-flow__node.selected').count()
+
+/** A press near the upper left corner of a card, and a move of the pointer. */
+async function drag(page: Page, from: { x: number; y: number }, dx: number, dy: number) {
+  await page.mouse.move(from.x, from.y)
+  await page.mouse.down()
+  await page.mouse.move(from.x + dx, from.y + dy, { steps: 5 })
+}
+
+/** Draws a frame around the cards, with Shift. */
+async function frame(page: Page, ...titles: string[]) {
+  const boxes = await Promise.all(titles.map((title) => card(page, title).boundingBox()))
+  const [left, top] = [Math.min(...boxes.map((box) => box!.x)), Math.min(...boxes.map((box) => box!.y))]
+  const right = Math.max(...boxes.map((box) => box!.x + box!.width))
+  const bottom = Math.max(...boxes.map((box) => box!.y + box!.height))
+  await page.keyboard.down('Shift')
+  await drag(page, { x: left - 15, y: top - 15 }, right - left + 30, bottom - top + 30)
+  await page.mouse.up()
+  await page.keyboard.up('Shift')
+  await eventually(() => selected(page)).toBe(titles.length)
+}
+
+test('[WC22] cards that were selected by a frame take the pointer as before: drag, double click and menu', async () => {
+  const { page, read } = await openBoard('One', 'Two', 'Three')
+  await frame(page, 'One', 'Two')
+  const one = (await card(page, 'One').boundingBox())!
+  await page.mouse.click(one.x + 30, one.y + 20, { button: 'right' })
+  await page.getByRole('menu').waitFor()
+  await page.keyboard.press('Escape')
+
+  await frame(page, 'One', 'Two')
+  await drag(page, { x: one.x + 30, y: one.y + 20 }, 0, 60)
+  await page.mouse.up()
+  await until(async () => (await read('One')).y > 0 && (await read('Two')).y > 40, 'both have moved')
+
+  await page.mouse.dblclick(one.x + 30, one.y + 80)
+  await page.getByRole('textbox', { name: 'Text of One' }).waitFor()
+})
