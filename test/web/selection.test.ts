@@ -62,3 +62,19 @@ test('[WC22] cards that were selected by a frame take the pointer as before: dra
   await page.mouse.dblclick(one.x + 30, one.y + 80)
   await page.getByRole('textbox', { name: 'Text of One' }).waitFor()
 })
+
+test('[WC24] who resizes a card that somebody moves meanwhile keeps the move, and undoes the resizing alone', async () => {
+  const { id, page, read } = await openBoard('One', 'Two')
+  await card(page, 'One').click({ position: { x: 30, y: 20 } })
+  const grip = (await page.locator('.grip').nth(6).boundingBox())!
+  await drag(page, { x: grip.x + grip.width / 2, y: grip.y + grip.height / 2 }, 60, 40)
+  await ada.api.patch(`/boards/${id}/cards/${(await read('One')).id}`, { x: -100, y: 200 })
+  await page.mouse.move(grip.x + 70, grip.y + 50)
+  await page.mouse.up()
+  await until(async () => (await read('One')).w > 200, 'it is resized')
+  expect(await read('One')).toMatchObject({ x: -100, y: 200 })
+  await page.locator('.react-flow').first().focus()
+  await page.keyboard.press('Control+z')
+  await until(async () => (await read('One')).w === 200, 'the resizing is undone')
+  expect(await read('One')).toMatchObject({ x: -100, y: 200, h: 100 })
+})

@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useRef, useState, type RefObject } from 'react'
 import { useStoreApi, type NodeChange, type NodePositionChange } from '@xyflow/react'
 import type { OpenBoard, Place } from '../../client/editor/index.ts'
-import { noFrames, type Frames } from './geometry.ts'
+import { noFrames, type Frame, type Frames } from './geometry.ts'
 import { groupIdOf, type BoardNode } from './nodes.ts'
 
 export interface Changes {
@@ -103,12 +103,17 @@ function useSelected(nodes: RefObject<BoardNode[]>) {
   return { selected, chosen, select, onSelect }
 }
 
-/** Writes what has changed, as one step of undo. */
-export function write(board: OpenBoard, frames: Frames): void {
+/**
+ * Writes what has changed, as one step of undo.
+ *
+ * @param before where the cards were at first. What is the same now is not written: somebody else may have changed it
+ */
+export function write(board: OpenBoard, frames: Frames, before: Frames = noFrames): void {
   const changed = [...frames].flatMap(([id, frame]) => {
     const card = board.cards.find(id)
-    const fields = Object.entries(frame)
-      .map(([name, value]) => [name, Math.round(value as number)] as const)
+    const fields = (Object.entries(frame) as [keyof Frame, number][])
+      .filter(([name, value]) => before.get(id)?.[name] !== value)
+      .map(([name, value]) => [name, Math.round(value)] as const)
       .filter(([name, value]) => Number.isFinite(value) && card?.[name] !== value)
     return fields.length > 0 ? [[id, Object.fromEntries(fields)] as const] : []
   })
