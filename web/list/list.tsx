@@ -2,6 +2,7 @@
 import { lazy, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
 import { useBody, useCards, useGroups, useStore } from '../../client/react/index.ts'
+import { useUndoKeys } from '../board/undo-keys.ts'
 import { textOf } from '../board/values.ts'
 import { Contents } from '../contents/contents.tsx'
 import { isKnownKind, kindName, labelOf } from '../contents/kinds.ts'
@@ -35,6 +36,7 @@ export function List({ board, canEdit, intake, showHistory }: ListProps): ReactN
   const [editing, edit] = useState<string | null>(null)
   const [most, setMost] = useState(step)
   const below = () => placeBelow(cards)
+  useUndoKeys(board, canEdit)
   useReceive(canEdit, (gift) => intake.take(gift, below()))
   const addCard = () => {
     board.newStep()
