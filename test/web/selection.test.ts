@@ -63,6 +63,40 @@ test('[WC22] cards that were selected by a frame take the pointer as before: dra
   await page.getByRole('textbox', { name: 'Text of One' }).waitFor()
 })
 
+test('[WC23] while a layout is shown, no card is dragged or resized: what is shown is what is applied', async () => {
+  const { page, read } = await openBoard('One', 'Two', 'Three')
+  await frame(page, 'One', 'Two', 'Three')
+  await bar(page).getByRole('button', { name: 'Arrange…' }).click()
+  const panel = page.getByRole('dialog', { name: 'Arrange cards' })
+  await panel.getByRole('radio', { name: 'One column' }).check()
+  const apply = panel.getByRole('button', { name: 'Apply' })
+  /** Seen from the first card: a drag moves the canvas. */
+  const places = async () => {
+    const [one, ...others] = [
+      await placeOf(page, 'One'),
+      await placeOf(page, 'Two'),
+      await placeOf(page, 'Three'),
+    ]
+    return others.map(({ x, y }) => [x - one!.x, y - one!.y])
+  }
+  await eventually(async () => (await places()).map(([x]) => x)).toEqual([0, 0])
+  const shown = await places()
+  const two = await placeOf(page, 'Two')
+  await drag(page, { x: two.x + 30, y: two.y + 20 }, 150, 20)
+  expect(await places()).toEqual(shown)
+  await page.mouse.up()
+  await card(page, 'Two').click({ position: { x: 30, y: 20 }, modifiers: ['Control'] })
+  await card(page, 'Three').click({ position: { x: 30, y: 20 }, modifiers: ['Control'] })
+  await eventually(() => selected(page)).toBe(1)
+  expect(await page.locator('.grip').count()).toBe(0)
+  expect(await places()).toEqual(shown)
+  expect((await read('Two')).x).toBe(300)
+  await apply.click()
+  await until(async () => (await read('Two')).x === (await read('One')).x, 'the layout is written')
+  expect(await places()).toEqual(shown)
+  await page.locator('.grip').first().waitFor()
+})
+
 test('[WC24] who resizes a card that somebody moves meanwhile keeps the move, and undoes the resizing alone', async () => {
   const { id, page, read } = await openBoard('One', 'Two')
   await card(page, 'One').click({ position: { x: 30, y: 20 } })

@@ -119,10 +119,11 @@ function Flow({
   const nodes = useNodes(board, changes, useRegion(first))
   shown.current = nodes
   const isFar = useIsFar()
-  const { select, preview, selected } = changes
+  const { select, preview, showLayout, selected } = changes
+  const canMove = canEdit && !changes.hasLayout
   const surface = useMemo(
-    () => ({ board, canEdit, editing, isFar, edit, select, preview, showHistory }),
-    [board, canEdit, editing, isFar, select, preview, showHistory],
+    () => ({ board, canEdit, canMove, editing, isFar, edit, select, preview, showLayout, showHistory }),
+    [board, canEdit, canMove, editing, isFar, select, preview, showLayout, showHistory],
   )
   const addCard = useAddCard(surface)
   const fit = useFit(board)
@@ -143,7 +144,7 @@ function Flow({
         defaultViewport={first}
         onNodesChange={changes.onNodesChange}
         className={canEdit ? 'board' : 'board read-only'}
-        nodesDraggable={canEdit}
+        nodesDraggable={canMove}
         // So that the keys of the canvas work after a click beside all cards.
         tabIndex={-1}
       >

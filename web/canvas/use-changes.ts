@@ -9,8 +9,11 @@ export interface Changes {
   own: Frames
   selected: ReadonlySet<string>
   select(ids: Iterable<string>): void
-  /** Shows cards in other places, here alone. */
+  /** Shows a card that is resized or turned, here alone. */
   preview(frames: Frames): void
+  /** Shows a layout, here alone. Meanwhile cards stay where they are shown: `hasLayout`. */
+  showLayout(frames: Frames): void
+  hasLayout: boolean
   onNodesChange(changes: NodeChange<BoardNode>[]): void
 }
 
@@ -32,6 +35,7 @@ interface Dragging {
  */
 export function useChanges(board: OpenBoard, nodes: RefObject<BoardNode[]>): Changes {
   const [own, preview] = useState(noFrames)
+  const [layout, showLayout] = useState(noFrames)
   const { selected, chosen, select, onSelect } = useSelected(nodes)
   const drag = useRef<Dragging | null>(null)
   const onNodesChange = useCallback(
@@ -50,10 +54,10 @@ export function useChanges(board: OpenBoard, nodes: RefObject<BoardNode[]>): Cha
     },
     [board, nodes, onSelect, chosen],
   )
-  return useMemo(
-    () => ({ own, selected, select, preview, onNodesChange }),
-    [own, selected, select, onNodesChange],
-  )
+  return useMemo(() => {
+    const hasLayout = layout.size > 0
+    return { own: hasLayout ? layout : own, selected, select, preview, showLayout, hasLayout, onNodesChange }
+  }, [own, layout, selected, select, onNodesChange])
 }
 
 const isMove = (change: NodeChange<BoardNode>): change is NodePositionChange =>

@@ -31,14 +31,14 @@ interface ArrangeProps {
 }
 
 export function Arrange({ selected, close, say }: ArrangeProps): ReactNode {
-  const { board, preview } = useSurface()
+  const { board, showLayout } = useSurface()
   const [layout, setLayout] = useState<Layout>('justified')
   const [gap, setGap] = useState(gaps.usual)
   // The cards are those that were selected when it was opened.
   const [ids] = useState(() => (selected.size > 1 ? [...selected] : null))
   const { frames, fault, isCurrent } = useLayout(ids, layout, gap)
-  useEffect(() => preview(frames ?? noFrames), [frames, preview])
-  useEffect(() => () => preview(noFrames), [preview])
+  useEffect(() => showLayout(frames ?? noFrames), [frames, showLayout])
+  useEffect(() => () => showLayout(noFrames), [showLayout])
   const form = useRef<HTMLFormElement>(null)
   useFocusWithin(form)
   const apply = () => {
