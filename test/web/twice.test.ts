@@ -122,3 +122,40 @@ test('[WS8] what changed after the preview of a restore is shown before it is re
   await until(async () => !(await titles(board.id)).includes('Crane'), 'the board is restored')
   expect((await titles(board.id)).toSorted()).toEqual(['Ferry', 'Lighthouse'])
 })
+
+test('[WS9] the focus stays on the button of a form or a question while the request is under way, and goes to what is shown once', async () => {
+  const board = await makeBoard(ada, { name: 'Keys' })
+  const { page } = await openAs(service, ada, board.id)
+  const focused = () =>
+    page.evaluate<string>('document.activeElement.textContent || document.activeElement.value')
+  const settings = `${service.homeUrl}/app/workspaces/${ada.workspaceId}/settings`
+  await page.goto(`${settings}#service-accounts`)
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Importer')
+  await page.getByRole('button', { name: 'Create account' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Copy the token now.').waitFor()
+  expect(await focused()).toBe(await page.getByLabel('Token', { exact: true }).inputValue())
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let requests = 0
+  await page.route('**/service-accounts/*', async (route) => {
+    requests += 1
+    await released
+    await route.fulfill({ status: 403, json: { error: 'Not today.', code: 'forbidden' } })
+  })
+  await page.getByRole('button', { name: 'Retire Importer' }).focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await eventually(() => requests).toBe(1)
+  expect(await focused()).toBe('Retire')
+  release()
+  await page.getByRole('alert').filter({ hasText: 'Not today.' }).waitFor()
+  expect([await focused(), requests]).toEqual(['Retire', 1])
+
+  await page.goto(`${settings}#members`)
+  await page.getByLabel('E-mail address', { exact: true }).fill('fred@example.test')
+  await page.getByRole('button', { name: 'Invite' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Invitation', { exact: true }).waitFor()
+  expect(await focused()).toBe('Invite')
+})

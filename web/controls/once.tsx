@@ -1,5 +1,5 @@
 /** Something secret that is shown once, to be copied. */
-import { useId, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
 
 interface OnceProps {
   /** What it is, such as `Link`. */
@@ -14,6 +14,10 @@ export function Once({ label, value, children, close }: OnceProps): ReactNode {
   const [copied, setCopied] = useState<string | null>(null)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
+  // The form that it came from may be gone, with the focus.
+  useEffect(() => {
+    if (!document.activeElement?.matches('button, input, select')) field.current!.focus()
+  }, [])
   const copy = async () => {
     field.current!.select()
     // Browsers have no clipboard for pages by http, except on this machine. Then the text is selected.
