@@ -159,3 +159,17 @@ test('[WS9] the focus stays on the button of a form or a question while the requ
   await page.getByLabel('Invitation', { exact: true }).waitFor()
   expect(await focused()).toBe('Invite')
 })
+
+test('[WS10] what is deleted in one window leaves the list of another one, too, when it is deleted there', async () => {
+  const board = await makeBoard(ada, { name: 'Two windows' })
+  const { page } = await openAs(service, ada, board.id)
+  const { body: hook } = await ada.api.post('/webhooks', {
+    ...{ workspace_id: ada.workspaceId, url: 'https://harbour.example/', name: 'Office', events: ['*'] },
+  })
+  await page.goto(`${service.homeUrl}/app/workspaces/${ada.workspaceId}/settings#webhooks`)
+  await page.getByRole('button', { name: 'Delete Office' }).click()
+  await ada.api.delete(`/webhooks/${hook.webhook?.id ?? hook.id}`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('There is no webhook yet.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+})

@@ -7,7 +7,7 @@ import { Shown } from '../controls/loading.tsx'
 import { nameOf } from '../controls/people.tsx'
 import { useLoaded } from '../controls/use-loaded.ts'
 import { timeText, When } from '../controls/when.tsx'
-import { readAll, request } from '../service/request.ts'
+import { ignoreGone, readAll, request } from '../service/request.ts'
 import type { Moment } from './moment.ts'
 import { Step } from './step.tsx'
 
@@ -90,7 +90,7 @@ function VersionRow({ version, isShown, canWrite, show, reload }: VersionRowProp
             question="Delete this version? The moment is then kept as long as the rest of the history."
             confirm="Delete"
             act={async () => {
-              await request('DELETE /boards/{id}/versions/{versionId}', { path })
+              await request('DELETE /boards/{id}/versions/{versionId}', { path }).catch(ignoreGone)
               await reload()
             }}
           />
