@@ -173,3 +173,40 @@ test('[WS10] what is deleted in one window leaves the list of another one, too, 
   await page.getByText('There is no webhook yet.').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
 })
+
+test('[WS11] the present gets a name when all of it is saved, so that the version has it', async () => {
+  const board = await makeBoard(ada, { name: 'Named' })
+  await makeCards(ada, board.id, [{ title: 'Lighthouse' }])
+  const { page } = await openAs(service, ada, board.id)
+  const held: (() => void)[] = []
+  let isHeld = false
+  await page.routeWebSocket('**/collab/**', (socket) => {
+    const server = socket.connectToServer()
+    socket.onMessage((message) => {
+      if (isHeld) held.push(() => server.send(message))
+      else server.send(message)
+    })
+  })
+  await page.reload()
+  await card(page, 'Lighthouse').waitFor()
+  await saved(page)
+  await page.getByRole('button', { name: 'History' }).click()
+  isHeld = true
+  await card(page, 'Lighthouse').dblclick()
+  await page.getByRole('textbox', { name: 'Title' }).fill('Lamp')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Name this version…' }).click()
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Approved')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').filter({ hasText: 'Your changes are not saved yet.' }).waitFor()
+  const versions = async () => (await ada.api.get(`/boards/${board.id}/versions`)).body.versions
+  expect(await versions()).toEqual([])
+  isHeld = false
+  for (const send of held) send()
+  await saved(page)
+  await page.getByRole('button', { name: 'Name it' }).click()
+  await until(async () => (await versions()).length === 1, 'the version is there')
+  const [{ id }] = await versions()
+  const { body } = await ada.api.get(`/boards/${board.id}/cards?as_of=${id}`)
+  expect(body.cards.map(({ title }: any) => title)).toEqual(['Lamp'])
+})
