@@ -1,9 +1,9 @@
 /** What happens when something is done twice, meanwhile by somebody else, or taken back. */
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { makeBoard, makeCards } from '../api/board.ts'
 import { until } from '../support/editor.ts'
 import { startService } from '../support/service.ts'
-import { card, eventually, openAs, saved } from './app.ts'
+import { card, chromium, eventually, openAs, saved } from './app.ts'
 
 const service = await startService({
   config: { logLevel: 'error', appEventPollSeconds: 1 },
@@ -209,4 +209,41 @@ test('[WS11] the present gets a name when all of it is saved, so that the versio
   const [{ id }] = await versions()
   const { body } = await ada.api.get(`/boards/${board.id}/cards?as_of=${id}`)
   expect(body.cards.map(({ title }: any) => title)).toEqual(['Lamp'])
+})
+
+test('[WP16] a lost connection is told in words by whatever needs it', async () => {
+  const lost = 'The service can’t be reached. Check the connection.'
+  const board = await makeBoard(ada, { name: 'Far' })
+  const { page } = await openAs(service, ada, board.id)
+  await page.getByRole('button', { name: 'Schedule', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Schedule' })
+  await dialog.getByRole('button', { name: 'Publish' }).waitFor()
+  await page.context().setOffline(true)
+  await dialog.getByRole('button', { name: 'Publish' }).click()
+  await dialog.getByRole('alert').filter({ hasText: lost }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.context().setOffline(false)
+
+  // The token has ended, and there is no connection for another one.
+  await page.route('**/oauth/**', (route) => route.abort())
+  await page.route('**/api/v1/boards', (route) => route.fulfill({ status: 401, json: {} }))
+  await page.getByLabel('Name of a new board in').fill('Never')
+  await page.keyboard.press('Enter')
+  await page.locator('.notice').filter({ hasText: lost }).waitFor()
+  // A proxy answers while the service restarts. That is no end of the session.
+  await page.route('**/oauth/**', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  await page.getByLabel('Name of a new board in').press('Enter')
+  await page.locator('.notice').filter({ hasText: lost }).waitFor()
+
+  const { body: link } = await ada.api.post(`/boards/${board.id}/links`, { role: 'viewer' })
+  const context = await chromium.newContext()
+  onTestFinished(() => context.close())
+  const guest = await context.newPage()
+  await guest.goto(`${service.homeUrl}/app/open#${link.token}`)
+  await guest.getByLabel('Your name').fill('Dora')
+  await context.setOffline(true)
+  await guest.getByRole('button', { name: 'Open the board' }).click()
+  await guest.getByRole('alert').filter({ hasText: lost }).waitFor()
+  expect(await guest.getByLabel('Your name').inputValue()).toBe('Dora')
 })
