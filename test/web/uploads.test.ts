@@ -128,3 +128,24 @@ test('[WM2] a page that ends before it has forgotten a file makes no second card
   expect((await ofKind('image')).map(({ id }) => id)).toEqual([made.id])
   await emptyBoard()
 })
+
+test('[WM12] an upload whose token ends while the service is away goes on when it is back', async () => {
+  const { page } = ada
+  let isAway = true
+  await page.context().route('**/oauth/**', (route) => (isAway ? route.abort() : route.continue()))
+  await page
+    .context()
+    .route('**/api/v1/uploads?*', (route) =>
+      isAway
+        ? route.fulfill({ status: 401, json: { error: 'The token has expired.', code: 'invalid_token' } })
+        : route.continue(),
+    )
+  await drop(page, { files: [png('late.png', await picture(60, 40))] }, { x: 600, y: 300 })
+  await tray(page).getByText('The service can’t be reached. The upload goes on when it is back.').waitFor()
+  isAway = false
+  await until(async () => (await ofKind('image')).length === 1, 'the picture is on the board', 20_000)
+  await eventually(() => tray(page).count()).toBe(0)
+  await page.context().unroute('**/oauth/**')
+  await page.context().unroute('**/api/v1/uploads?*')
+  await emptyBoard()
+})
