@@ -149,3 +149,20 @@ test('[WM12] an upload whose token ends while the service is away goes on when i
   await page.context().unroute('**/api/v1/uploads?*')
   await emptyBoard()
 })
+
+test('[WM13] a text file keeps its letters, in UTF-8, in UTF-16 and in the encoding of older Windows programs', async () => {
+  const { page } = ada
+  const words = 'Café über Größe'
+  const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'text/plain', buffer })
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([
+      file('utf8.txt', Buffer.from(words)),
+      file('marked.txt', Buffer.from(`\ufeff${words}`)),
+      file('utf16.txt', Buffer.from(`\ufeff${words}`, 'utf16le')),
+      file('windows.txt', Buffer.from(words, 'latin1')),
+    ])
+  await until(async () => (await ofKind('doc')).length === 4, 'the texts are on the board')
+  expect((await ofKind('doc')).map(({ body }) => body)).toEqual([words, words, words, words])
+  await emptyBoard()
+})

@@ -8,6 +8,7 @@ import { isFinal, isPassing, refusalOf } from './refusals.ts'
 import { shapeOf } from './shape.ts'
 import { sideBySide, type Place } from './side-by-side.ts'
 import type { Target } from './target.ts'
+import { textOf } from './text-of.ts'
 
 type Upload = Omit<KeptUpload, 'account'>
 
@@ -82,7 +83,7 @@ export class Uploads {
   }
 
   async #addText(file: File, frame: Upload['frame']): Promise<void> {
-    const text = await file.text().catch(() => null)
+    const text = await textOf(file).catch(() => null)
     if (text === null)
       return this.#jobs.add({
         ...{ is: 'note', id: newJobId(), name: file.name, state: 'failed' },
