@@ -133,3 +133,17 @@ test('[WC25] Ctrl+Z and Ctrl+Y undo and redo in the list as well', async () => {
   await until(async () => (await read('Two')) !== undefined, 'the title is undone')
   expect((await ada.api.get(`/boards/${id}/cards`)).body.cards).toHaveLength(2)
 })
+
+test('[WC26] a double click on a button that goes away adds no card below it', async () => {
+  const { id, page } = await openBoard('One', 'Two')
+  await card(page, 'One').click({ position: { x: 30, y: 20 } })
+  await bar(page).getByRole('button', { name: 'Remove' }).dblclick()
+  await eventually(() => card(page, 'One').count()).toBe(0)
+  const count = async () => (await ada.api.get(`/boards/${id}/cards`)).body.cards.length
+  await until(async () => (await count()) === 1, 'one card is left')
+  expect(await page.getByRole('textbox', { name: 'Title' }).count()).toBe(0)
+  const pane = (await page.locator('.react-flow__pane').boundingBox())!
+  await page.mouse.dblclick(pane.x + 100, pane.y + 100)
+  await page.getByRole('textbox', { name: 'Title' }).waitFor()
+  await until(async () => (await count()) === 2, 'a double click beside all cards adds one')
+})
