@@ -1,4 +1,7 @@
 /** Files that become cards, in a real Chromium. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeBoard } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
@@ -165,4 +168,20 @@ test('[WM13] a text file keeps its letters, in UTF-8, in UTF-16 and in the encod
   await until(async () => (await ofKind('doc')).length === 4, 'the texts are on the board')
   expect((await ofKind('doc')).map(({ body }) => body)).toEqual([words, words, words, words])
   await emptyBoard()
+})
+
+test('[WM14] a file that is changed or removed before it is sent is told as such, and not as a lost connection', async () => {
+  const { page } = ada
+  const folder = await mkdtemp(join(tmpdir(), 'files-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'changed.png')
+  await writeFile(path, await picture(60, 40))
+  await page.context().route('**/api/v1/uploads?*', (route) => route.abort())
+  await page.locator('input[type=file]').setInputFiles(path)
+  await tray(page).getByText('changed.png').first().waitFor()
+  await writeFile(path, await picture(90, 90))
+  await page.context().unroute('**/api/v1/uploads?*')
+  await tray(page).getByText('This file could not be read.').waitFor()
+  await page.getByRole('button', { name: 'Close changed.png' }).click()
+  expect(await ofKind('image')).toEqual([])
 })
