@@ -103,7 +103,7 @@ test('[WB3] two people type in one text at once, and both see the same; Saved me
   expect((await titled('After')).body).toBe(whole)
 })
 
-test('[WC22] while somebody else writes the title too, the caret stays where it is', async () => {
+test('[WC32] while somebody else writes the title too, the caret stays where it is', async () => {
   await card(ada.page, 'After').dblclick()
   const title = ada.page.getByRole('textbox', { name: 'Title' })
   await title.focus()

@@ -163,7 +163,7 @@ test('[WM5] the list shows the board in reading order, and cards are added, edit
   await emptyBoard()
 })
 
-test('[WC22] a card has a field for each text that it shows, on the canvas and in the list', async () => {
+test('[WC32] a card has a field for each text that it shows, on the canvas and in the list', async () => {
   await makeCards(user, board.id, [
     { title: 'End', x: 0, y: 0, section_header: true },
     { kind: 'image', title: 'Harbour', x: 0, y: 100 },
@@ -189,7 +189,7 @@ test('[WC22] a card has a field for each text that it shows, on the canvas and i
   await emptyBoard()
 })
 
-test('[WP15] an address leads to its card in the list too, wherever that is; a card that is not there is told', async () => {
+test('[WP21] an address leads to its card in the list too, wherever that is; a card that is not there is told', async () => {
   const long = await makeBoard(user, { name: 'Long', view: 'list' })
   const many = Array.from({ length: 320 }, (_, n) => ({ title: `Card ${n}`, x: 0, y: n * 200 }))
   const made = await makeCards(user, long.id, many)

@@ -97,7 +97,7 @@ test('[WC20] however long the service was away, the app is connected within eigh
   expect(await awayAfter(9000, (gone) => page.context().setOffline(gone))).toBeLessThan(2500)
 }, 90_000)
 
-test('[WC21] without the network a file is kept and sent later, and a part of the app that is opened comes when the network is back', async () => {
+test('[WC31] without the network a file is kept and sent later, and a part of the app that is opened comes when the network is back', async () => {
   const service = await startService({ workers: false, config: { logLevel: 'error' } })
   onTestFinished(() => service.stop())
   const user = await service.user()

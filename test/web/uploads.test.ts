@@ -1,4 +1,7 @@
 /** Files that become cards, in a real Chromium. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeBoard } from '../api/board.ts'
 import { openEditor, until } from '../support/editor.ts'
@@ -127,4 +130,58 @@ test('[WM2] a page that ends before it has forgotten a file makes no second card
   await eventually(() => page.evaluate('localStorage.getItem("corkboard: uploads")')).toBe(null)
   expect((await ofKind('image')).map(({ id }) => id)).toEqual([made.id])
   await emptyBoard()
+})
+
+test('[WM12] an upload whose token ends while the service is away goes on when it is back', async () => {
+  const { page } = ada
+  let isAway = true
+  await page.context().route('**/oauth/**', (route) => (isAway ? route.abort() : route.continue()))
+  await page
+    .context()
+    .route('**/api/v1/uploads?*', (route) =>
+      isAway
+        ? route.fulfill({ status: 401, json: { error: 'The token has expired.', code: 'invalid_token' } })
+        : route.continue(),
+    )
+  await drop(page, { files: [png('late.png', await picture(60, 40))] }, { x: 600, y: 300 })
+  await tray(page).getByText('The service can’t be reached. The upload goes on when it is back.').waitFor()
+  isAway = false
+  await until(async () => (await ofKind('image')).length === 1, 'the picture is on the board', 20_000)
+  await eventually(() => tray(page).count()).toBe(0)
+  await page.context().unroute('**/oauth/**')
+  await page.context().unroute('**/api/v1/uploads?*')
+  await emptyBoard()
+})
+
+test('[WM13] a text file keeps its letters, in UTF-8, in UTF-16 and in the encoding of older Windows programs', async () => {
+  const { page } = ada
+  const words = 'Café über Größe'
+  const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'text/plain', buffer })
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([
+      file('utf8.txt', Buffer.from(words)),
+      file('marked.txt', Buffer.from(`\ufeff${words}`)),
+      file('utf16.txt', Buffer.from(`\ufeff${words}`, 'utf16le')),
+      file('windows.txt', Buffer.from(words, 'latin1')),
+    ])
+  await until(async () => (await ofKind('doc')).length === 4, 'the texts are on the board')
+  expect((await ofKind('doc')).map(({ body }) => body)).toEqual([words, words, words, words])
+  await emptyBoard()
+})
+
+test('[WM14] a file that is changed or removed before it is sent is told as such, and not as a lost connection', async () => {
+  const { page } = ada
+  const folder = await mkdtemp(join(tmpdir(), 'files-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'changed.png')
+  await writeFile(path, await picture(60, 40))
+  await page.context().route('**/api/v1/uploads?*', (route) => route.abort())
+  await page.locator('input[type=file]').setInputFiles(path)
+  await tray(page).getByText('changed.png').first().waitFor()
+  await writeFile(path, await picture(90, 90))
+  await page.context().unroute('**/api/v1/uploads?*')
+  await tray(page).getByText('This file could not be read.').waitFor()
+  await page.getByRole('button', { name: 'Close changed.png' }).click()
+  expect(await ofKind('image')).toEqual([])
 })

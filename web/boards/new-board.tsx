@@ -1,5 +1,5 @@
 /** A form that creates a board. */
-import { useState, type FormEvent, type ReactNode } from 'react'
+import { useRef, useState, type FormEvent, type ReactNode } from 'react'
 import type { Workspace } from '../service/boards.ts'
 import { useDesk } from './desk.ts'
 import { useActions } from './use-actions.ts'
@@ -8,9 +8,13 @@ export function NewBoard({ workspace }: { workspace: Workspace }): ReactNode {
   const { open } = useDesk()
   const actions = useActions(workspace)
   const [name, setName] = useState('')
+  const isBusy = useRef(false)
   const create = async (event: FormEvent) => {
     event.preventDefault()
+    if (isBusy.current) return
+    isBusy.current = true
     const made = await actions.create(name.trim(), null)
+    isBusy.current = false
     if (!made) return
     setName('')
     open(made.id)

@@ -47,10 +47,7 @@ function actionsOf({ id: workspaceId, boards }: Workspace, { boardId, open, relo
       if (!(await done(() => trashBoard(id)))) return
       const next = parent ?? boards.find((board) => board.id !== id)?.id
       const undo = async () => {
-        if (!(await done(() => restoreBoard(id))) || boardId !== id) return
-        if (next === undefined)
-          location.reload() // the page still shows it, as closed
-        else open(id)
+        if ((await done(() => restoreBoard(id))) && boardId === id) open(id)
       }
       say({ text: `“${name}” is in the trash for 30 days.`, undo })
       if (boardId === id && next !== undefined) open(next)

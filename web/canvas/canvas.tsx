@@ -31,6 +31,7 @@ import { nodesOf, type BoardNode } from './nodes.ts'
 import { SurfaceContext, type Surface } from './surface.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useChanges, type Changes } from './use-changes.ts'
+import { useDoubleClick } from './use-double-click.ts'
 import { useMiddle } from './use-middle.ts'
 import { useScale } from './use-scale.ts'
 import { firstView, useFit, useIsFar, useRegion, zooms, type Size } from './view.ts'
@@ -133,10 +134,11 @@ function Flow({
   const nodes = useNodes(board, changes, useRegion(first))
   shown.current = nodes
   const isFar = useIsFar()
-  const { select, preview, selected } = changes
+  const { select, preview, showLayout, selected } = changes
+  const canMove = canEdit && !changes.hasLayout
   const surface = useMemo(
-    () => ({ board, canEdit, editing, isFar, edit, select, preview, showHistory }),
-    [board, canEdit, editing, isFar, select, preview, showHistory],
+    () => ({ board, canEdit, canMove, editing, isFar, edit, select, preview, showLayout, showHistory }),
+    [board, canEdit, canMove, editing, isFar, select, preview, showLayout, showHistory],
   )
   const addCard = useAddCard(surface)
   const fit = useFit(board)
@@ -156,8 +158,9 @@ function Flow({
         nodes={nodes}
         defaultViewport={first}
         onNodesChange={changes.onNodesChange}
+        onDoubleClickCapture={useDoubleClick()}
         className={canEdit ? 'board' : 'board read-only'}
-        nodesDraggable={canEdit}
+        nodesDraggable={canMove}
         // So that the keys of the canvas work after a click beside all cards.
         tabIndex={-1}
       >

@@ -14,12 +14,12 @@ import { useSurface } from './surface.ts'
 const Handles = part(async () => (await import('./handles.tsx')).Handles)
 
 export const CardNode = memo(function CardNode({ data }: NodeProps<Shown>): ReactNode {
-  const { canEdit, editing, isFar, edit } = useSurface()
+  const { canEdit, canMove, editing, isFar, edit } = useSurface()
   const { card, rotation, hasHandles } = data
   const isEdited = editing === card.id && canEdit
   return (
     <>
-      {canEdit && hasHandles && !isEdited && (
+      {canMove && hasHandles && !isEdited && (
         <Later>
           <Handles id={card.id} rotation={rotation} />
         </Later>

@@ -69,10 +69,11 @@ type Dragged = (event: PointerEvent) => Frame | undefined
 function useHandle(id: string) {
   const { board, preview } = useSurface()
   const drag = useRef<Dragged | null>(null)
+  const before = useRef(noFrames)
   const last = useRef(noFrames)
   const end = (isKept: boolean) => {
     if (drag.current === null) return
-    if (isKept) write(board, last.current)
+    if (isKept) write(board, last.current, before.current)
     drag.current = null
     last.current = noFrames
     preview(noFrames)
@@ -89,6 +90,8 @@ function useHandle(id: string) {
       if (event.button !== 0) return
       event.stopPropagation()
       event.currentTarget.setPointerCapture(event.pointerId)
+      const card = board.cards.find(id)
+      before.current = card ? new Map([[id, card]]) : noFrames
       drag.current = begin(event)
     },
     onPointerMove(event: PointerEvent) {

@@ -1,8 +1,9 @@
-/** The buttons of the canvas, and the keys for undo and redo. */
-import { useEffect, type ReactNode } from 'react'
+/** The buttons of the canvas. */
+import type { ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
 import type { OpenBoard } from '../../client/editor/index.ts'
 import { useStore } from '../../client/react/index.ts'
+import { useUndoKeys } from '../board/undo-keys.ts'
 import { AddFiles } from '../files/add-files.tsx'
 
 interface ToolbarProps {
@@ -37,24 +38,4 @@ export function Toolbar({ board, canEdit, addCard, addFiles }: ToolbarProps): Re
       </div>
     </Panel>
   )
-}
-
-/** Also in the fields of a card: the browser's own undo knows nothing of what others have typed. Other fields have their own. */
-function useUndoKeys(board: OpenBoard, canEdit: boolean): void {
-  useEffect(() => {
-    if (!canEdit) return
-    const onKeyDown = (event: globalThis.KeyboardEvent) => {
-      // A text field that is bound to a card's text has done it.
-      if (event.defaultPrevented) return
-      const key = event.key.toLowerCase()
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== 'z' && key !== 'y')) return
-      const field = event.target instanceof Element && event.target.closest('input, textarea, select')
-      if (field && !field.closest('.react-flow__node')) return
-      event.preventDefault()
-      if (key === 'z' && !event.shiftKey) board.undo()
-      else board.redo()
-    }
-    addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
-  }, [board, canEdit])
 }

@@ -2,15 +2,18 @@
 import { useCallback, useMemo, useRef, useState, type RefObject } from 'react'
 import { useStoreApi, type NodeChange, type NodePositionChange } from '@xyflow/react'
 import type { OpenBoard, Place } from '../../client/editor/index.ts'
-import { noFrames, type Frames } from './geometry.ts'
+import { noFrames, type Frame, type Frames } from './geometry.ts'
 import { groupIdOf, type BoardNode } from './nodes.ts'
 
 export interface Changes {
   own: Frames
   selected: ReadonlySet<string>
   select(ids: Iterable<string>): void
-  /** Shows cards in other places, here alone. */
+  /** Shows a card that is resized or turned, here alone. */
   preview(frames: Frames): void
+  /** Shows a layout, here alone. Meanwhile cards stay where they are shown: `hasLayout`. */
+  showLayout(frames: Frames): void
+  hasLayout: boolean
   onNodesChange(changes: NodeChange<BoardNode>[]): void
 }
 
@@ -32,6 +35,7 @@ interface Dragging {
  */
 export function useChanges(board: OpenBoard, nodes: RefObject<BoardNode[]>): Changes {
   const [own, preview] = useState(noFrames)
+  const [layout, showLayout] = useState(noFrames)
   const { selected, chosen, select, onSelect } = useSelected(nodes)
   const drag = useRef<Dragging | null>(null)
   const onNodesChange = useCallback(
@@ -50,10 +54,10 @@ export function useChanges(board: OpenBoard, nodes: RefObject<BoardNode[]>): Cha
     },
     [board, nodes, onSelect, chosen],
   )
-  return useMemo(
-    () => ({ own, selected, select, preview, onNodesChange }),
-    [own, selected, select, onNodesChange],
-  )
+  return useMemo(() => {
+    const hasLayout = layout.size > 0
+    return { own: hasLayout ? layout : own, selected, select, preview, showLayout, hasLayout, onNodesChange }
+  }, [own, layout, selected, select, onNodesChange])
 }
 
 const isMove = (change: NodeChange<BoardNode>): change is NodePositionChange =>
@@ -103,12 +107,17 @@ function useSelected(nodes: RefObject<BoardNode[]>) {
   return { selected, chosen, select, onSelect }
 }
 
-/** Writes what has changed, as one step of undo. */
-export function write(board: OpenBoard, frames: Frames): void {
+/**
+ * Writes what has changed, as one step of undo.
+ *
+ * @param before where the cards were at first. What is the same now is not written: somebody else may have changed it
+ */
+export function write(board: OpenBoard, frames: Frames, before: Frames = noFrames): void {
   const changed = [...frames].flatMap(([id, frame]) => {
     const card = board.cards.find(id)
-    const fields = Object.entries(frame)
-      .map(([name, value]) => [name, Math.round(value as number)] as const)
+    const fields = (Object.entries(frame) as [keyof Frame, number][])
+      .filter(([name, value]) => before.get(id)?.[name] !== value)
+      .map(([name, value]) => [name, Math.round(value)] as const)
       .filter(([name, value]) => Number.isFinite(value) && card?.[name] !== value)
     return fields.length > 0 ? [[id, Object.fromEntries(fields)] as const] : []
   })

@@ -56,7 +56,7 @@ function Question({
         ref={first}
         type="button"
         className="danger"
-        disabled={isBusy}
+        aria-disabled={isBusy} // the focus would leave a button that is disabled
         onClick={() => void run(async () => act().then(close))}
       >
         {confirm}

@@ -1,4 +1,7 @@
-/** A dialog over the page. Escape, its button, and a click beside it close it. The focus stays in it, and goes back. */
+/**
+ * A dialog over the page. Escape, its button, and a click beside it close it. The focus stays in it, and goes back. While
+ * it shows something once, a click beside it does nothing.
+ */
 import { useEffect, useLayoutEffect, useRef, type MouseEvent, type ReactNode } from 'react'
 
 interface DialogProps {
@@ -49,8 +52,9 @@ export function Dialog({ title, className = '', close, children }: DialogProps):
   )
 }
 
-/** Whether a press is outside of the dialog, on what it covers. */
+/** Whether a press is outside of the dialog, on what it covers, and may close it. */
 function isBeside({ target, currentTarget, clientX: x, clientY: y }: MouseEvent): boolean {
   const { left, right, top, bottom } = currentTarget.getBoundingClientRect()
-  return target === currentTarget && (x < left || x > right || y < top || y > bottom)
+  const isOutside = target === currentTarget && (x < left || x > right || y < top || y > bottom)
+  return isOutside && currentTarget.querySelector('.once') === null
 }

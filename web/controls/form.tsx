@@ -63,7 +63,8 @@ export function Form({ label, submit, send, cancel, children }: FormProps): Reac
           </p>
         )}
         <div className="button-row">
-          <button type="submit" className="main" disabled={isBusy}>
+          {/* The focus would leave a button that is disabled. */}
+          <button type="submit" className="main" aria-disabled={isBusy}>
             {submit}
           </button>
           {cancel && (

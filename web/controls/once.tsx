@@ -1,5 +1,5 @@
 /** Something secret that is shown once, to be copied. */
-import { useId, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
 
 interface OnceProps {
   /** What it is, such as `Link`. */
@@ -11,14 +11,18 @@ interface OnceProps {
 }
 
 export function Once({ label, value, children, close }: OnceProps): ReactNode {
-  const [isCopied, setCopied] = useState(false)
+  const [copied, setCopied] = useState<string | null>(null)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
+  // The form that it came from may be gone, with the focus.
+  useEffect(() => {
+    if (!document.activeElement?.matches('button, input, select')) field.current!.focus()
+  }, [])
   const copy = async () => {
     field.current!.select()
     // Browsers have no clipboard for pages by http, except on this machine. Then the text is selected.
     await navigator.clipboard?.writeText(value).then(
-      () => setCopied(true),
+      () => setCopied(value),
       () => undefined,
     )
   }
@@ -29,7 +33,7 @@ export function Once({ label, value, children, close }: OnceProps): ReactNode {
       <div className="button-row">
         <input ref={field} id={id} readOnly value={value} onFocus={({ target }) => target.select()} />
         <button type="button" className="main" onClick={() => void copy()}>
-          {isCopied ? 'Copied' : 'Copy'}
+          {copied === value ? 'Copied' : 'Copy'}
         </button>
         <button type="button" onClick={close}>
           Done

@@ -1,5 +1,6 @@
 /** Why the service did not take a file, in words for the person who brought it. */
 import { isFailure } from '../../client/index.ts'
+import { Unreachable } from '../service/unreachable.ts'
 import { imageTypes } from './shape.ts'
 
 /** The largest image that goes in one request. Everything else needs a plan with uploads in parts. */
@@ -28,4 +29,5 @@ export const isFinal = (error: unknown): boolean =>
 
 /** Whether the same upload may work later: no answer came, or the service had no time. */
 export const isPassing = (error: unknown): boolean =>
+  error instanceof Unreachable ||
   isFailure(error, 'unreachable', 'storage_unavailable', 'unexpected_answer', 'rate_limited')

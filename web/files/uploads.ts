@@ -8,6 +8,7 @@ import { isFinal, isPassing, refusalOf } from './refusals.ts'
 import { shapeOf } from './shape.ts'
 import { sideBySide, type Place } from './side-by-side.ts'
 import type { Target } from './target.ts'
+import { textOf } from './text-of.ts'
 
 type Upload = Omit<KeptUpload, 'account'>
 
@@ -82,11 +83,11 @@ export class Uploads {
   }
 
   async #addText(file: File, frame: Upload['frame']): Promise<void> {
-    const text = await file.text().catch(() => null)
+    const text = await textOf(file).catch(() => null)
     if (text === null)
       return this.#jobs.add({
         ...{ is: 'note', id: newJobId(), name: file.name, state: 'failed' },
-        says: 'This file could not be read. Check that it is still there, and drop it again.',
+        says: unreadable,
       })
     if (this.#isClosed) return
     const body = text.replace(/\r\n?/g, '\n')
@@ -157,8 +158,10 @@ export class Uploads {
         signal.throwIfAborted()
         // It had begun more than a day ago, so it begins anew.
         if (isFailure(error, 'not_found') && state) upload.state = null
-        else if (isPassing(error)) await this.#pause(id, signal, error)
-        else throw error
+        else if (isPassing(error)) {
+          await requireReadable(file)
+          await this.#pause(id, signal, error)
+        } else throw error
       }
     }
   }
@@ -190,6 +193,18 @@ export class Uploads {
     this.#uploads.delete(id)
     this.#jobs.remove(id)
   }
+}
+
+const unreadable = 'This file could not be read. Check that it is still there, and drop it again.'
+
+/** A file that was changed or removed fails in the browser as a lost connection does. */
+async function requireReadable(file: Blob): Promise<void> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch((cause: unknown) => {
+      throw new Error(unreadable, { cause })
+    })
 }
 
 function sentIn({ etags, part_size: partSize, bytes }: NonNullable<Upload['state']>): number {

@@ -63,7 +63,7 @@ export default function HistoryPanel(props: HistoryProps): ReactNode {
       </header>
       <Timeline {...shared} entries={pages.rows ?? []} fault={fault} />
       <div className="below">
-        <Below {...shared} {...{ pages, keptSince, titleOf, done }} />
+        <Below {...shared} {...{ live, pages, keptSince, titleOf, done }} />
       </div>
     </aside>
   )
@@ -82,6 +82,7 @@ function useChanges(boardId: string) {
 
 interface BelowProps {
   boardId: string
+  live: OpenBoard
   moment: Moment | null
   setMoment(moment: Moment | null): void
   view: View
@@ -95,12 +96,14 @@ interface BelowProps {
 }
 
 /** What is below the slider: a list, or one step that began in it. */
-function Below({ view, pages, keptSince, titleOf, done, ...shared }: BelowProps): ReactNode {
+function Below({ view, live, pages, keptSince, titleOf, done, ...shared }: BelowProps): ReactNode {
   const { boardId, moment, setView } = shared
   const back = () => setView({ is: 'changes' })
   const step = { boardId, titleOf, back, done }
   if (view.is === 'name')
-    return <NameVersion {...{ boardId, moment }} close={back} done={() => setView({ is: 'versions' })} />
+    return (
+      <NameVersion {...{ boardId, live, moment }} close={back} done={() => setView({ is: 'versions' })} />
+    )
   if (view.is === 'undo') return <Undo {...step} entry={view.entry} />
   if (view.is === 'entry') return <Differences {...step} {...spanOf(view.entry)} />
   if (view.is === 'restore' && moment) return <Restore {...step} moment={moment} />

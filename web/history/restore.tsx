@@ -22,6 +22,13 @@ export function Restore({ boardId, moment, titleOf, back, done }: RestoreProps):
   const restore = (body: { dry_run?: boolean; card_ids?: string[] }) =>
     request('POST /boards/{id}/restore-to', { path: { id: boardId }, body: { as_of: moment.asOf, ...body } })
   const preview = useLoaded(moment.asOf, () => restore({ dry_run: true }))
+  /** Without it, a card that somebody adds meanwhile would be removed unseen. */
+  const requireSame = async (shown: BroughtBack[]) => {
+    const { changes } = await restore({ dry_run: true })
+    if (namesOf(changes) === namesOf(shown)) return
+    await preview.reload()
+    throw new Error('The board has changed meanwhile. Look at the new list, then restore.')
+  }
   return (
     <Step title={`Restore ${moment.name ?? timeText(moment.at)}`} back={back}>
       <Shown of={preview}>
@@ -33,6 +40,7 @@ export function Restore({ boardId, moment, titleOf, back, done }: RestoreProps):
               <Choose
                 {...{ changes, titleOf }}
                 restore={async (ids) => {
+                  if (ids === null) await requireSame(changes)
                   await restore(ids === null ? {} : { card_ids: ids })
                   await done()
                 }}
@@ -50,6 +58,12 @@ export function Restore({ boardId, moment, titleOf, back, done }: RestoreProps):
     </Step>
   )
 }
+
+const namesOf = (changes: BroughtBack[]) =>
+  changes
+    .map(({ type, id }) => `${type} ${id}`)
+    .toSorted()
+    .join()
 
 interface ChooseProps {
   changes: BroughtBack[]

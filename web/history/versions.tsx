@@ -1,13 +1,15 @@
 /** Named versions of a board: makes, shows, renames and deletes them. */
 import { useState, type ReactNode } from 'react'
 import type { Row } from '../../client/operations.ts'
+import type { OpenBoard } from '../../client/editor/index.ts'
+import { allSaved } from '../board/all-saved.ts'
 import { Ask } from '../controls/ask.tsx'
 import { Field, Form, written } from '../controls/form.tsx'
 import { Shown } from '../controls/loading.tsx'
 import { nameOf } from '../controls/people.tsx'
 import { useLoaded } from '../controls/use-loaded.ts'
 import { timeText, When } from '../controls/when.tsx'
-import { readAll, request } from '../service/request.ts'
+import { ignoreGone, readAll, request } from '../service/request.ts'
 import type { Moment } from './moment.ts'
 import { Step } from './step.tsx'
 
@@ -90,7 +92,7 @@ function VersionRow({ version, isShown, canWrite, show, reload }: VersionRowProp
             question="Delete this version? The moment is then kept as long as the rest of the history."
             confirm="Delete"
             act={async () => {
-              await request('DELETE /boards/{id}/versions/{versionId}', { path })
+              await request('DELETE /boards/{id}/versions/{versionId}', { path }).catch(ignoreGone)
               await reload()
             }}
           />
@@ -102,14 +104,17 @@ function VersionRow({ version, isShown, canWrite, show, reload }: VersionRowProp
 
 interface NameVersionProps {
   boardId: string
+  live: OpenBoard
   /** Null: the present. */
   moment: Moment | null
   close(): void
   done(): void
 }
 
-export function NameVersion({ boardId, moment, close, done }: NameVersionProps): ReactNode {
+export function NameVersion({ boardId, live, moment, close, done }: NameVersionProps): ReactNode {
   const send = async (values: FormData) => {
+    // The service gives a name to what it has.
+    if (!moment) await allSaved(live)
     const body = { name: written(values, 'name') ?? '', ...(moment ? { as_of: moment.asOf } : {}) }
     await request('POST /boards/{id}/versions', { path: { id: boardId }, body })
     done()

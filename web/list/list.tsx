@@ -10,6 +10,7 @@ import {
 } from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
 import { useCards, useGroups, useStore } from '../../client/react/index.ts'
+import { useUndoKeys } from '../board/undo-keys.ts'
 import { useGoal, type Goal } from '../board/use-goal.ts'
 import { textOf } from '../board/values.ts'
 import { CardFields } from '../contents/card-fields.tsx'
@@ -47,6 +48,7 @@ export function List({ board, canEdit, goal, intake, showHistory }: ListProps): 
   const [most, setMost] = useState(step)
   useLead(board, goal, setMost)
   const below = () => placeBelow(cards)
+  useUndoKeys(board, canEdit)
   useReceive(canEdit, (gift) => intake.take(gift, below()))
   const addCard = () => {
     board.newStep()

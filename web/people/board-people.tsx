@@ -7,7 +7,7 @@ import { Shown } from '../controls/loading.tsx'
 import { Once } from '../controls/once.tsx'
 import { nameOf, Person, RolePicker, roleNotes, roles, type Role } from '../controls/people.tsx'
 import { useLoaded } from '../controls/use-loaded.ts'
-import { readAll, request } from '../service/request.ts'
+import { ignoreGone, readAll, request } from '../service/request.ts'
 import { InvitedRow, type Invitation } from './invited-row.tsx'
 import type { SharedBoard } from './shared-board.ts'
 
@@ -180,7 +180,7 @@ function SharedRow({ boardId, share, reload }: SharedRowProps): ReactNode {
         question={`Take the board from ${name}?`}
         confirm="Remove"
         act={async () => {
-          await request('DELETE /boards/{id}/shares/{userId}', { path })
+          await request('DELETE /boards/{id}/shares/{userId}', { path }).catch(ignoreGone)
           await reload()
         }}
       />

@@ -8,7 +8,7 @@ import { Once } from '../controls/once.tsx'
 import { roles, type Role } from '../controls/people.tsx'
 import { useLoaded } from '../controls/use-loaded.ts'
 import { When } from '../controls/when.tsx'
-import { readAll, request } from '../service/request.ts'
+import { ignoreGone, readAll, request } from '../service/request.ts'
 import type { SharedBoard } from './shared-board.ts'
 
 type GuestLink = Row<'GET /boards/{id}/links'>
@@ -122,7 +122,9 @@ function LinkRow({ link, reload }: { link: GuestLink; reload(): Promise<void> })
         question="Revoke this link? Its guests lose the board at once."
         confirm="Revoke"
         act={async () => {
-          await request('DELETE /boards/{id}/links/{linkId}', { path: { id: boardId, linkId: id } })
+          await request('DELETE /boards/{id}/links/{linkId}', { path: { id: boardId, linkId: id } }).catch(
+            ignoreGone,
+          )
           await reload()
         }}
       />

@@ -4,7 +4,7 @@ import type { Row } from '../../client/operations.ts'
 import { Ask } from '../controls/ask.tsx'
 import { Person } from '../controls/people.tsx'
 import { When } from '../controls/when.tsx'
-import { request } from '../service/request.ts'
+import { ignoreGone, request } from '../service/request.ts'
 
 export type Invitation = Row<'GET /workspaces/{id}/invitations'>
 
@@ -29,7 +29,7 @@ export function InvitedRow({ invitation, reload }: InvitedRowProps): ReactNode {
         confirm="Revoke"
         act={async () => {
           const path = { id: workspace, invitationId: id }
-          await request('DELETE /workspaces/{id}/invitations/{invitationId}', { path })
+          await request('DELETE /workspaces/{id}/invitations/{invitationId}', { path }).catch(ignoreGone)
           await reload()
         }}
       />

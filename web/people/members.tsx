@@ -7,7 +7,7 @@ import { Shown } from '../controls/loading.tsx'
 import { Once } from '../controls/once.tsx'
 import { nameOf, Person, RolePicker, roleNotes, roles, type Role } from '../controls/people.tsx'
 import { useLoaded } from '../controls/use-loaded.ts'
-import { readAll, request } from '../service/request.ts'
+import { ignoreGone, readAll, request } from '../service/request.ts'
 import { InvitedRow } from './invited-row.tsx'
 
 type Member = Row<'GET /workspaces/{id}/members'>
@@ -151,7 +151,7 @@ function MemberRow({ workspaceId, member, reload }: WorkspaceForm & { member: Me
         question={`Remove ${name}? The boards of this workspace close for them at once. What they made stays.`}
         confirm="Remove"
         act={async () => {
-          await request('DELETE /workspaces/{id}/members/{userId}', { path })
+          await request('DELETE /workspaces/{id}/members/{userId}', { path }).catch(ignoreGone)
           await reload()
         }}
       />

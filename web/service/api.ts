@@ -1,6 +1,7 @@
 /** Requests to the API. */
 import { backoffMs, wait } from '../../client/wait.ts'
 import { accessToken, forgetToken, SignedOut } from './token.ts'
+import { inWords } from './unreachable.ts'
 
 const root = '/api/v1'
 
@@ -21,13 +22,7 @@ export interface Workspace {
   role: 'owner' | 'editor' | 'viewer'
 }
 
-/** Browsers say of a lost connection what only programmers understand. */
-function inWords(error: unknown): never {
-  if (!(error instanceof TypeError)) throw error
-  throw new Error('The service can’t be reached. Check the connection.', { cause: error })
-}
-
-/** @throws Refused, SignedOut */
+/** @throws Refused, SignedOut, Unreachable */
 export async function request(
   path: string,
   init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},

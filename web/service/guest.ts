@@ -1,6 +1,7 @@
 /** Opens a guest link. It needs no account: the answer has a token for the one board. */
 import { Refused } from './api.ts'
 import { beGuest } from './token.ts'
+import { inWords } from './unreachable.ts'
 
 interface Given {
   /** The token of the link. */
@@ -15,7 +16,7 @@ export async function openGuestLink(given: Given): Promise<string> {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(given),
-  })
+  }).catch(inWords)
   const body = (await answer.json()) as { error?: string; access_token: string; board_id: string }
   if (!answer.ok) throw new Refused(answer.status, body.error ?? `The service answered ${answer.status}.`)
   beGuest(body.access_token)

@@ -22,6 +22,11 @@ export const faultOf = (error: unknown): string =>
     ? 'The service does not answer. Check the network, and try again.'
     : (error as Error).message
 
+/** For the request that deletes something: what somebody else has deleted is gone, too. */
+export function ignoreGone(error: unknown): void {
+  if (!isFailure(error, 'not_found')) throw error
+}
+
 /** All rows of a list. */
 export async function readAll<O extends ListOperation>(
   operation: O,

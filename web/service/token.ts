@@ -4,6 +4,7 @@
  * within `fetch`, and the code is in the address of the last answer.
  */
 import { digest } from 'lib0/hash/sha256'
+import { inWords, Unreachable } from './unreachable.ts'
 
 /** The session has ended: the person has to sign in again. */
 export class SignedOut extends Error {}
@@ -28,7 +29,7 @@ export function beGuest(token: string): void {
   guest = token
 }
 
-/** @throws SignedOut, or Error when the service can't be reached */
+/** @throws SignedOut, Unreachable */
 export async function accessToken(): Promise<string> {
   if (guest !== null) return guest
   current ??= requestToken()
@@ -63,7 +64,11 @@ async function requestToken(): Promise<Token> {
     // Not by Web Crypto, which browsers offer to pages by https alone.
     code_challenge: base64url(digest(new TextEncoder().encode(verifier))),
   })
-  const { url } = await fetch(`/oauth/authorize?${query.toString()}`, { credentials: 'same-origin' })
+  const { url, status } = await fetch(`/oauth/authorize?${query.toString()}`, {
+    credentials: 'same-origin',
+  }).catch(inWords)
+  // A proxy answers while the service restarts. The session is still there.
+  if (status >= 500) throw new Unreachable()
   const { pathname, searchParams } = new URL(url)
   if (pathname !== redirectPath) throw new SignedOut('You are signed out.')
   const code = searchParams.get('code')
@@ -75,7 +80,8 @@ async function requestToken(): Promise<Token> {
       ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: redirectUri },
       ...{ code, code_verifier: verifier },
     }),
-  })
+  }).catch(inWords)
+  if (answer.status >= 500) throw new Unreachable()
   if (!answer.ok) throw new Error('The service gave no access.')
   const { access_token: value, expires_in: seconds } = (await answer.json()) as {
     access_token: string

@@ -7,7 +7,7 @@ import { Shown } from '../controls/loading.tsx'
 import { Once } from '../controls/once.tsx'
 import { useLoaded } from '../controls/use-loaded.ts'
 import { When } from '../controls/when.tsx'
-import { readAll, request } from '../service/request.ts'
+import { ignoreGone, readAll, request } from '../service/request.ts'
 
 type Account = Row<'GET /service-accounts'>
 type Token = Row<'GET /service-accounts/{id}/tokens'>
@@ -110,7 +110,7 @@ function AccountRow({
         question={`Retire ${name}? All of its tokens end at once.`}
         confirm="Retire"
         act={async () => {
-          await request('DELETE /service-accounts/{id}', { path: { id } })
+          await request('DELETE /service-accounts/{id}', { path: { id } }).catch(ignoreGone)
           await reload()
         }}
       />
@@ -180,7 +180,7 @@ function TokenRow({ accountId, token, reload }: TokenRowProps): ReactNode {
         act={async () => {
           await request('DELETE /service-accounts/{id}/tokens/{tokenId}', {
             path: { id: accountId, tokenId: id },
-          })
+          }).catch(ignoreGone)
           await reload()
         }}
       />

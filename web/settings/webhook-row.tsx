@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react'
 import { Ask, useAction } from '../controls/ask.tsx'
 import { count } from '../controls/count.ts'
 import { When } from '../controls/when.tsx'
-import { request } from '../service/request.ts'
+import { ignoreGone, request } from '../service/request.ts'
 import { Deliveries } from './deliveries.tsx'
 import { fieldsOf, WebhookForm, type Webhook } from './webhook-form.tsx'
 
@@ -112,7 +112,7 @@ const Endings = ({ path, name, reload, showSecret }: EndingsProps): ReactNode =>
       question="Delete this webhook, with what waits to be delivered and its log?"
       confirm="Delete"
       act={async () => {
-        await request('DELETE /webhooks/{id}', { path })
+        await request('DELETE /webhooks/{id}', { path }).catch(ignoreGone)
         await reload()
       }}
     />

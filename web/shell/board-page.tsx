@@ -41,6 +41,7 @@ export function BoardPage({ boardId, known, shown, listButton }: BoardPageProps)
   const [row, setRow] = useBoardRow(boardId)
   const name = known ?? row?.name
   const [view, show] = useView(boardId, row?.view)
+  useComeBack(board, known !== undefined)
   const [isShown, setShown] = useState(false)
   const noteShown = useCallback(() => {
     setShown(true)
@@ -113,6 +114,16 @@ function useBoardRow(boardId: string): [Board | null, (board: Board) => void] {
     readBoard(boardId).then(setRow, () => undefined)
   }, [boardId, told])
   return [row, setRow]
+}
+
+/** Opens a closed board again when the lists have it again: somebody has restored it, or has given the access back. */
+function useComeBack(board: OpenBoard | null, isListed: boolean): void {
+  useEffect(() => {
+    if (!board || !isListed) return
+    const { connection, reason } = board.status.get()
+    const wasRefused = reason?.name === 'access-ended' || reason?.name === 'permission-denied'
+    if (connection === 'closed' && wasRefused) board.reconnect()
+  }, [board, isListed])
 }
 
 interface OpenProps {

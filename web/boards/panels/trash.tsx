@@ -56,7 +56,7 @@ interface TrashedProps {
 }
 
 function Trashed({ board, workspace, read, close }: TrashedProps): ReactNode {
-  const { boardId, open, reload } = useDesk()
+  const { open, reload } = useDesk()
   const { run, fault } = useAction()
   const restore = (then?: () => void) =>
     void run(async () => {
@@ -66,9 +66,7 @@ function Trashed({ board, workspace, read, close }: TrashedProps): ReactNode {
     })
   const restoreAndOpen = () => {
     close()
-    if (boardId === board.id)
-      location.reload() // the page shows why it is not open
-    else open(board.id)
+    open(board.id)
   }
   return (
     <li>

@@ -9,6 +9,7 @@ import {
   type RefObject,
 } from 'react'
 import { Panel, useStoreApi } from '@xyflow/react'
+import { allSaved } from '../../board/all-saved.ts'
 import { previewLayout, type Layout, type Place } from '../../service/cards.ts'
 import { noFrames, type Frames } from '../geometry.ts'
 import { useSurface } from '../surface.ts'
@@ -31,14 +32,14 @@ interface ArrangeProps {
 }
 
 export function Arrange({ selected, close, say }: ArrangeProps): ReactNode {
-  const { board, preview } = useSurface()
+  const { board, showLayout } = useSurface()
   const [layout, setLayout] = useState<Layout>('justified')
   const [gap, setGap] = useState(gaps.usual)
   // The cards are those that were selected when it was opened.
   const [ids] = useState(() => (selected.size > 1 ? [...selected] : null))
   const { frames, fault, isCurrent } = useLayout(ids, layout, gap)
-  useEffect(() => preview(frames ?? noFrames), [frames, preview])
-  useEffect(() => () => preview(noFrames), [preview])
+  useEffect(() => showLayout(frames ?? noFrames), [frames, showLayout])
+  useEffect(() => () => showLayout(noFrames), [showLayout])
   const form = useRef<HTMLFormElement>(null)
   useFocusWithin(form)
   const apply = () => {
@@ -124,12 +125,12 @@ function useLayout(ids: string[] | null, layout: Layout, gap: number) {
     let isCurrent = true
     const show = async () => {
       // The service lays out what it has.
-      await board.saved(AbortSignal.timeout(savedMs))
+      await allSaved(board)
       return previewLayout(boardIdOf(board), { layout, ids, gap })
     }
     show().then(
       (places) => isCurrent && setShown({ of: asked, frames: framesOf(places), fault: null }),
-      (error: Error) => isCurrent && setShown({ of: asked, frames: null, fault: faultOf(error) }),
+      (error: Error) => isCurrent && setShown({ of: asked, frames: null, fault: error.message }),
     )
     return () => {
       isCurrent = false
@@ -138,9 +139,5 @@ function useLayout(ids: string[] | null, layout: Layout, gap: number) {
   // Until the service has answered, the board shows the layout that was asked for before.
   return { ...shown, isCurrent: shown.of === asked }
 }
-
-const savedMs = 5000
-const faultOf = ({ name, message }: Error) =>
-  name === 'TimeoutError' ? 'Your changes are not saved yet. Try again when they are.' : message
 
 const framesOf = (places: Place[]): Frames => new Map(places.map(({ id, ...frame }) => [id, frame]))
