@@ -1,25 +1,16 @@
 /** Boards of the client library that open with a store, with a token that takes time, and again after a loss of the connection. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { openBoard, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
+import type { BoardOptions, OpenBoard } from '../../client/editor/index.ts'
 import { makeBoard } from '../api/board.ts'
 import { openEditor, TestSocket, until } from '../support/editor.ts'
 import { serviceOfFile } from '../support/test-file.ts'
+import { opening } from './open-boards.ts'
 
 const { service, user } = await serviceOfFile()
-const open = new Set<OpenBoard>()
-afterEach(() => {
-  for (const board of open) board.close()
-  open.clear()
-})
-
-function opened(board: string, options: Partial<BoardOptions> = {}): OpenBoard {
-  const made = openBoard({ url: service.url, board, token: user.token, WebSocket: TestSocket, ...options })
-  open.add(made)
-  return made
-}
+const opened = opening(service, user)
 const newBoard = async () => (await makeBoard(user)).id
 const socketOf = ({ provider }: OpenBoard) =>
   provider.configuration.websocketProvider.webSocket as unknown as WebSocket | null

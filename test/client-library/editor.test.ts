@@ -2,44 +2,20 @@
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { newId, openBoard, openLive, type BoardOptions, type OpenBoard } from '../../client/editor/index.ts'
+import { newId, openLive } from '../../client/editor/index.ts'
 import { makeBoard } from '../api/board.ts'
 import { openEditor, TestSocket, until } from '../support/editor.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import { gatedServiceOfFile } from '../support/test-file.ts'
 import type { TestUser } from '../support/service.ts'
+import { becomes, opening, status } from './open-boards.ts'
 
 const { service, database, user } = await gatedServiceOfFile({
   debounceMs: 30,
   config: { documentBytes: { free: 10_000, pro: 100_000_000 } },
 })
-const open = new Set<OpenBoard>()
-afterEach(() => {
-  database.release()
-  for (const board of open) board.close()
-  open.clear()
-})
-
-function opened(board: string, options: Partial<BoardOptions> = {}): OpenBoard {
-  const made = openBoard({ url: service.url, board, token: user.token, WebSocket: TestSocket, ...options })
-  // The stock provider waits for a second.
-  Object.assign(made.provider.configuration.websocketProvider.configuration, {
-    delay: 20,
-    minDelay: 20,
-    maxDelay: 50,
-  })
-  open.add(made)
-  return made
-}
-const status = (board: OpenBoard) => board.status.get()
-const becomes = (board: OpenBoard, expected: object) =>
-  until(
-    () => {
-      const shown = { ...status(board), reason: status(board).reason?.name ?? null }
-      return Object.entries(expected).every(([key, value]) => shown[key as keyof typeof shown] === value)
-    },
-    `the status is ${JSON.stringify(expected)}`,
-  )
+afterEach(() => database.release())
+const opened = opening(service, user)
 const newBoard = async (who: TestUser = user) => (await makeBoard(who)).id
 
 test('[LB22] cards and groups are typed, written by the rules, and read with distrust', async () => {
@@ -112,66 +88,6 @@ test('[LB22] cards and groups are typed, written by the rules, and read with dis
   expect(here.cards.find('wild')).toMatchObject({ x: 0, w: 40, title: null, body: '' })
   here.cards.remove(card)
   expect(here.cards.find(card)).toBeUndefined()
-})
-
-test('[LB23] `saved` is true only when all of the document is acknowledged, also after a reconnect with edits made offline', async () => {
-  const id = await newBoard()
-  const board = opened(id)
-  await board.ready
-  await becomes(board, { connection: 'open', saved: true, readOnly: false, reason: null })
-  database.hold()
-  const card = board.cards.add({ kind: 'note', title: 'One' })
-  expect(status(board).saved).toBe(false)
-  await expect(board.saved(AbortSignal.timeout(100))).rejects.toThrow()
-  database.release()
-  await board.saved()
-
-  const { websocketProvider: socket } = board.provider.configuration
-  socket.disconnect()
-  await becomes(board, { connection: 'connecting', saved: true, reason: 'connection-lost' })
-  for (const x of [1, 2, 3]) board.cards.change(card, { x })
-  expect(status(board).saved).toBe(false)
-  database.hold()
-  void socket.connect()
-  await becomes(board, { connection: 'open', saved: false })
-  database.release()
-  await board.saved()
-  const { body } = await user.api.get(`/boards/${id}/cards/${card}`)
-  expect(body.card.x).toBe(3)
-})
-
-test('[LB23] a viewer sees that nothing is taken; one that becomes an editor sees it saved', async () => {
-  const id = await newBoard()
-  const guest = await service.user()
-  await service.share(id, guest, 'viewer')
-  const board = opened(id, { token: guest.token })
-  await board.ready
-  await becomes(board, { connection: 'open', readOnly: true, saved: true })
-  board.cards.add({ kind: 'note', title: 'Refused' })
-  await until(() => board.provider.unsyncedChanges > 0, 'the change is sent')
-  expect(status(board).saved).toBe(false)
-  await expect(board.saved()).rejects.toThrow('It can only be read here.')
-  await service.share(id, guest, 'editor')
-  await becomes(board, { readOnly: false, saved: true })
-  await board.saved()
-  const { body } = await user.api.get(`/boards/${id}/cards`)
-  expect(body.cards).toMatchObject([{ title: 'Refused' }])
-})
-
-test('[LB23] who waits until all is saved is told when the board is closed before', async () => {
-  const id = await newBoard()
-  const [deleted, closed] = [opened(id), opened(id)]
-  await Promise.all([deleted.ready, closed.ready])
-  database.hold()
-  closed.cards.add({ kind: 'note' })
-  const saved = closed.saved()
-  closed.close()
-  await expect(saved).rejects.toThrow('It was closed.')
-  database.release()
-  await user.api.delete(`/boards/${id}`)
-  await becomes(deleted, { connection: 'closed' })
-  deleted.cards.add({ kind: 'note' })
-  await expect(deleted.saved()).rejects.toThrow('Do not come back with this token.')
 })
 
 test('[LB27] with undo, a field that was written several times at once and offline is taken as it is', async () => {
@@ -306,7 +222,6 @@ test('[LB26] what an offline store has kept is not called saved before the servi
   other.leave()
   expect(cleared).toBe(0)
   board.close()
-  open.delete(board)
   expect(destroyed).toBe(1)
 
   const empty = { whenSynced: Promise.resolve(), destroy: () => undefined, clearData: () => (cleared += 1) }
