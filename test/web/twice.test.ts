@@ -47,7 +47,7 @@ test('[WC21] a board that somebody else restores, or shares again, opens again b
     'the board is open again',
   )
   expect(await cleos.page.getByRole('alert').count()).toBe(0)
-})
+}, 60_000)
 
 test('[WP15] a board whose creation is slow is made once, however often Enter is pressed', async () => {
   const board = await makeBoard(ada, { name: 'Start' })
