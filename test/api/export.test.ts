@@ -135,6 +135,28 @@ test('[EX2] an export that is posted back rebuilds the board: fields, groups, wh
   )
 }, 120_000)
 
+test('[EX2] U+0000 in the raw form of a card is no obstacle, since a posted raw is ignored', async () => {
+  const board = await makeBoard(user)
+  const editor = await openEditor(service.url, { boardId: board.id, token: user.token })
+  editor.addCard('a', { kind: 'note', title: 'no\u0000thing', grid: [{ 'k\u0000': 1 }] })
+  editor.addCard('b', { kind: 'note', title: 'more', body: new Y.Text('x\u0000y') })
+  await editor.saved()
+  const exported = await exportOf(board.id)
+  expect(exported.cards[0].raw.title).toBe('no\u0000thing')
+  expect(comparable(await exportOf(await postBack(exported)))).toEqual(comparable(exported))
+  const { id } = await makeBoard(user)
+  for (const card of exported.cards) succeeded(await user.api.post(`/boards/${id}/cards`, card))
+  expect(comparable(await exportOf(id))).toEqual(comparable(exported))
+  for (const field of [
+    { title: '\u0000' },
+    { props: { raw: '\u0000' } },
+    { props: { a: [{ raw: '\u0000' }] } },
+  ]) {
+    const refused = await user.api.post(`/boards/${id}/cards`, { kind: 'note', raw: '\u0000', ...field })
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/^(title|props)/)])
+  }
+})
+
 test('[EX3] an export is of one moment: an edit that changes many cards is in it whole or not at all', async () => {
   const board = await makeBoard(user)
   const cards = await makeCards(

@@ -207,6 +207,10 @@ test('[A202] text that cannot be stored is found in the document as it is writte
     /^bad_request: x must not contain/,
   )
   expect(findUnstorable({ a: [{ b: '\ud83d' }] })).toBe('a[0].b')
+  const asRead = cards.map((card, n) => (n === 7000 ? `{"title":"x","raw":{"title":"\\u0000"}}` : card))
+  expect(await parse(`{"cards":[${asRead.join(',')}]}`)).toEqual(
+    JSON.parse(`{"cards":[${asRead.join(',')}]}`),
+  )
 })
 
 /** Entries at the bounds: as many values, bytes or levels as one may have, of all classes of characters. */

@@ -15,7 +15,7 @@ export function textOf(parts: readonly Buffer[]): string {
 /** @throws ServiceError `bad_request` */
 export function parseSmall(text: string): unknown {
   const value = parseText(text)
-  if (!isStorableJson(text)) throw unstorable(findUnstorable(value))
+  requireStorable(text, value)
   return value
 }
 
@@ -33,7 +33,7 @@ export async function parseLarge(chunks: readonly Buffer[], { lists }: BodyScan)
   for (const list of lists) parsed.push(await parseList(bytes, list, turn))
   const text = outsideLists(bytes, lists)
   const body = parseText(text)
-  if (!isStorableJson(text)) throw unstorable(findUnstorable(body))
+  requireStorable(text, body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   for (const [name, value] of Object.entries(body)) {
     if (!Array.isArray(value)) continue
@@ -65,7 +65,7 @@ async function parseList(bytes: Bytes, { pieces }: List, turn: LoopTurn): Promis
     const isEmptyList = pieces.length === 1 && piece.entries === 1 && some.length === 0
     if (some.length !== piece.entries && !isEmptyList)
       throw notJson(`an entry is missing at byte ${piece.start}`)
-    if (!isStorableJson(text)) {
+    if (!isStorableJson(text) && findUnstorable(some) !== null) {
       const ahead = Array.from(entries, () => null)
       return { entries, fault: findUnstorable([...ahead, ...some]) }
     }
@@ -91,6 +91,12 @@ function parseText(text: string): unknown {
     // The message quotes the input, so it is cut.
     throw notJson((error as Error).message.slice(0, 200), error)
   }
+}
+
+/** @throws ServiceError `bad_request` */
+function requireStorable(text: string, value: unknown): void {
+  const fault = isStorableJson(text) ? null : findUnstorable(value)
+  if (fault !== null) throw unstorable(fault)
 }
 
 const unstorable = (field: string) =>

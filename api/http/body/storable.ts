@@ -47,10 +47,10 @@ interface Step {
 }
 
 /**
- * The path of a field whose name or text can't be stored, such as `cards[1].title`. Not recursive, because bodies can
- * be deep.
+ * The path of a field whose name or text can't be stored, such as `cards[1].title`; null when there is none. Not
+ * recursive, because bodies can be deep.
  */
-export function findUnstorable(body: unknown): string {
+export function findUnstorable(body: unknown): string | null {
   const open: Step[] = [{ key: '', parent: null, value: body }]
   for (let step = open.pop(); step; step = open.pop()) {
     const { value } = step
@@ -58,10 +58,20 @@ export function findUnstorable(body: unknown): string {
     if (typeof value !== 'object' || value === null) continue
     for (const key of Object.keys(value)) {
       if (!isStorable(key)) return pathOf(step)
+      if (key === 'raw' && isWhole(step)) continue
       open.push({ key, parent: step, value: (value as Record<string, unknown>)[key] })
     }
   }
-  return ''
+  return null
+}
+
+/**
+ * Whether this is the body, or an entry of a list of it, or of a body that is a list. There `raw` is what a card as it
+ * was read carries. It is ignored, and editors can write anything into it.
+ */
+function isWhole({ parent, value }: Step): boolean {
+  if (Array.isArray(value)) return false
+  return parent === null || (Array.isArray(parent.value) && (parent.parent?.parent ?? null) === null)
 }
 
 /** The path of a step. A long path is cut. */
