@@ -3,37 +3,36 @@ import { useEffect, useRef } from 'react'
 import type { EditorCard as Card, OpenBoard } from '../../client/editor/index.ts'
 import { useStore } from '../../client/react/index.ts'
 
-/** `{visit} {cardId}`: another visit leads to the same card again. Null: the address names none. */
-export type Goal = string | null
-
-const cardIdOf = (goal: string) => goal.slice(goal.indexOf(' ') + 1)
+export interface Goal {
+  /** `{visit} {cardId}`: another visit leads to the same card again. Null: the address names none. */
+  at: string | null
+  /** Called when the board does not have the card. */
+  missing(): void
+}
 
 /**
- * Leads to the card once, as soon as the board has it.
+ * Leads to the card once, as soon as the board has it, or tells once that it is missing.
  *
  * @param isReady whether it can be shown
  */
-export function useGoal(board: OpenBoard, goal: Goal, isReady: boolean, lead: (card: Card) => void): void {
+export function useGoal(
+  board: OpenBoard,
+  { at, missing }: Goal,
+  isReady: boolean,
+  lead: (card: Card) => void,
+): void {
   const cards = useStore(board.cards)
-  const reached = useRef<Goal>(null)
+  const isComplete = useStore(board.status).connection === 'open'
+  const [reached, told] = [useRef<string | null>(null), useRef<string | null>(null)]
   useEffect(() => {
-    if (goal === null || goal === reached.current || !isReady) return
-    const card = board.cards.find(cardIdOf(goal))
-    if (!card) return
-    reached.current = goal
-    lead(card)
-  }, [board, cards, goal, isReady, lead])
-}
-
-/** Says it once when the board is complete, and does not have the card. */
-export function useMissingGoal(board: OpenBoard, goal: Goal, say: (text: string) => void): void {
-  const { connection, loaded } = useStore(board.status)
-  const isComplete = loaded && connection === 'open'
-  const looked = useRef<Goal>(null)
-  useEffect(() => {
-    if (goal === null || goal === looked.current || !isComplete) return
-    looked.current = goal
-    if (!board.cards.find(cardIdOf(goal)))
-      say('The card that this address leads to is not on the board. It may have been removed.')
-  }, [board, goal, isComplete, say])
+    if (at === null || at === reached.current || !isReady) return
+    const card = board.cards.find(at.slice(at.indexOf(' ') + 1))
+    if (card) {
+      reached.current = at
+      lead(card)
+    } else if (isComplete && at !== told.current) {
+      told.current = at
+      missing()
+    }
+  }, [board, cards, at, missing, isComplete, isReady, lead])
 }

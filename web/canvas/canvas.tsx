@@ -31,7 +31,6 @@ import { nodesOf, type BoardNode } from './nodes.ts'
 import { SurfaceContext, type Surface } from './surface.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useChanges, type Changes } from './use-changes.ts'
-import { useDoubleClick } from './use-double-click.ts'
 import { useMiddle } from './use-middle.ts'
 import { useScale } from './use-scale.ts'
 import { firstView, useFit, useIsFar, useRegion, zooms, type Size } from './view.ts'
@@ -158,7 +157,6 @@ function Flow({
         nodes={nodes}
         defaultViewport={first}
         onNodesChange={changes.onNodesChange}
-        onDoubleClickCapture={useDoubleClick()}
         className={canEdit ? 'board' : 'board read-only'}
         nodesDraggable={canMove}
         // So that the keys of the canvas work after a click beside all cards.

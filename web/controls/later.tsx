@@ -3,6 +3,7 @@
  * has replaced its file, the board stays open, with what is not saved.
  */
 import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'react'
+import { whenOnline } from '../service/when-online.ts'
 
 /**
  * Makes a component of a part that is loaded when it is first shown. Without the network it waits until that is back, since
@@ -10,17 +11,6 @@ import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'r
  */
 export const part = <Props,>(load: () => Promise<ComponentType<Props>>) =>
   lazy(async () => ({ default: await whenOnline(load) }))
-
-/** Calls it again when it has failed without the network, once that is back. */
-export async function whenOnline<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
-  try {
-    return await load()
-  } catch (error) {
-    if (navigator.onLine) throw error
-    await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
-    return whenOnline(load)
-  }
-}
 
 interface LaterProps {
   children: ReactNode

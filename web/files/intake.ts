@@ -1,7 +1,7 @@
 /** Takes what a person brings onto a board. What uploads and imports is loaded when there is something to do. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { CardFields, OpenBoard } from '../../client/editor/index.ts'
-import { whenOnline } from '../controls/later.tsx'
+import { whenOnline } from '../service/when-online.ts'
 import { mayHaveUploads } from './any-kept.ts'
 import type { Carrier } from './carrier.ts'
 import type { Gift } from './gift.ts'

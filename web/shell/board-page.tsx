@@ -1,9 +1,8 @@
 /** One board: its name, who is here, whether all is saved, and the canvas. */
-import { use, useCallback, useEffect, useState, type ReactNode } from 'react'
+import { use, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { openBoard, type BoardStatus, type OpenBoard } from '../../client/editor/index.ts'
 import { useBoard, useSaveStatus } from '../../client/react/index.ts'
 import { keptFor } from '../board/offline.ts'
-import { useMissingGoal } from '../board/use-goal.ts'
 import { DeskContext } from '../boards/desk.ts'
 import { Canvas } from '../canvas/canvas.tsx'
 import { Later, part } from '../controls/later.tsx'
@@ -126,6 +125,8 @@ function useComeBack(board: OpenBoard | null, isListed: boolean): void {
   }, [board, isListed])
 }
 
+const missing = 'The card that this address leads to is not on the board. It may have been removed.'
+
 interface OpenProps {
   board: OpenBoard
   boardId: string
@@ -139,13 +140,8 @@ interface OpenProps {
 }
 
 function Open({ board, boardId, past, view, shown, ...following }: OpenProps): ReactNode {
-  const goal = useCardGoal()
-  const say = use(DeskContext)?.say
-  useMissingGoal(
-    board,
-    goal,
-    useCallback((text: string) => say?.({ text }), [say]),
-  )
+  const [at, say] = [useCardGoal(), use(DeskContext)?.say]
+  const goal = useMemo(() => ({ at, missing: () => say?.({ text: missing }) }), [at, say])
   const status = useSaveStatus(board)
   const { connection, loaded, kept, readOnly, saved, reason } = status
   useEffect(() => {

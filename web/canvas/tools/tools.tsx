@@ -14,6 +14,7 @@ import { Notice } from './notice.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Selections, useShownSelection } from './selections.tsx'
 import { useClipboard } from './use-clipboard.ts'
+import { useDoubleClick } from './use-double-click.ts'
 import { useKeys } from './use-keys.ts'
 import { useLongPress } from './use-long-press.ts'
 
@@ -47,6 +48,7 @@ export function Tools({ selected, following, follow, addCard, fit }: ToolsProps)
   )
   useKeys(selected, actions)
   useLongPress(selected)
+  useDoubleClick()
   useShownSelection(selected)
   const close = useCallback(() => open(null), [])
   return (
