@@ -68,6 +68,8 @@ export class Connection {
   #full = false
   /** The service has refused the last token. */
   #refused = false
+  /** The service has refused to open the board on this socket. */
+  #isDenied = false
   #later: ReturnType<typeof setTimeout> | undefined
 
   /** @param path of the socket, after `/collab` */
@@ -88,7 +90,7 @@ export class Connection {
       document,
       token: () => readToken(options.token, this.#refused),
       onAuthenticated: () => {
-        this.#refused = false
+        this.#refused = this.#isDenied = false
         this.#forgetClocks()
         this.status.changed()
       },
@@ -124,6 +126,7 @@ export class Connection {
   reconnect(): void {
     if (this.#isEnded || this.#state !== 'closed') return
     this.#become('connecting', null)
+    this.#isDenied = false
     this.#refused = typeof this.#options.token === 'function'
     // While its last socket is closing, the provider does not connect, but goes by this afterwards.
     this.#socket.shouldConnect = true
@@ -166,6 +169,13 @@ export class Connection {
 
   #closed(code: number): void {
     if (this.#state === 'closed') return
+    clearTimeout(this.#later)
+    if (this.#isDenied) {
+      // It comes back anyway. The code may be about what was sent behind the refused token.
+      this.#isDenied = false
+      this.#become('connecting', this.#reason)
+      return
+    }
     const reason = closeReason(code)
     const renews = reason.name === 'access-ended' && this.#canRenew()
     if (renews) this.#refused = true
@@ -173,6 +183,7 @@ export class Connection {
   }
 
   #denied(reason: Reason): void {
+    this.#isDenied = true
     if (reason.name === 'token-invalid' && this.#canRenew()) {
       this.#refused = true
       this.#comeBack()

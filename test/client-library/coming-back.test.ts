@@ -101,6 +101,26 @@ test('[LB33] what is typed while a token is fetched is sent after it', async () 
   expect(board.provider.unsyncedChanges).toBe(0)
 })
 
+test('[LB33] what is typed while the service looks at a token that it refuses is sent after the next one', async () => {
+  const id = await newBoard()
+  let sent = 0
+  class PastingSocket extends TestSocket {
+    override send(data: Uint8Array): void {
+      super.send(data)
+      sent += 1
+      // The first message is the token.
+      if (sent === 1) for (let n = 0; n < 3; n++) board.cards.add({ kind: 'note', body: 'y'.repeat(50_000) })
+    }
+  }
+  const board = opened(id, {
+    WebSocket: PastingSocket,
+    token: ({ refused }) => (refused ? user.token : 'cork_old'),
+  })
+  await until(() => board.cards.get().length === 3, 'it is typed')
+  await board.saved()
+  expect((await user.api.get(`/boards/${id}/cards`)).body.total).toBe(3)
+})
+
 test('[LB34] an editor that comes back sees those who have done nothing meanwhile', async () => {
   const id = await newBoard()
   const [here, there] = [opened(id), opened(id)]
