@@ -36,22 +36,7 @@ import { useScale } from './use-scale.ts'
 import { firstView, useFit, useIsFar, useRegion, zooms, type Size } from './view.ts'
 
 /** What one does with cards. The first look at a board does not need it. */
-const Tools = part(async () => {
-  loadAhead()
-  return (await import('./tools/tools.tsx')).Tools
-})
-
-/** What one may need first when the network is away, and it is too late to load it. */
-function loadAhead(): void {
-  for (const load of [
-    () => import('./handles.tsx'),
-    () => import('./arriving.tsx'),
-    () => import('../files/tray.tsx'),
-    () => import('../files/carrier.ts'),
-    () => import('../list/list.tsx'),
-  ])
-    load().catch(() => undefined) // It is loaded again when it is needed.
-}
+const Tools = part(async () => (await import('./tools/tools.tsx')).Tools)
 
 const After = part(async () => (await import('./after.tsx')).After)
 

@@ -1,4 +1,5 @@
 /** Brings files and links onto a board. It is loaded with the first of them. */
+import type { OpenBoard } from '../../client/editor/index.ts'
 import { readAccountId } from '../service/api.ts'
 import { readText, type Gift } from './gift.ts'
 import { Imports } from './imports.ts'
@@ -6,7 +7,7 @@ import { newJobId, type Job, type Jobs } from './jobs.ts'
 import { KeptUploads } from './kept.ts'
 import { mostText, noteSize } from './note-size.ts'
 import { sideBySide, type Place } from './side-by-side.ts'
-import type { Target } from './target.ts'
+import { targetOf, type Target } from './target.ts'
 import { Uploads } from './uploads.ts'
 
 export interface Carrier {
@@ -19,7 +20,8 @@ export interface Carrier {
   close(): void
 }
 
-export function openCarrier(target: Target, jobs: Jobs): Carrier {
+export function openCarrier(board: OpenBoard, boardId: string, jobs: Jobs): Carrier {
+  const target = targetOf(board, boardId)
   const uploads = new Uploads(target, jobs, new KeptUploads(readAccountId()))
   const imports = new Imports(target, jobs)
   void uploads.resume()

@@ -1,13 +1,12 @@
 /** Takes what a person brings onto a board. What uploads and imports is loaded when there is something to do. */
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { CardFields, OpenBoard } from '../../client/editor/index.ts'
+import type { OpenBoard } from '../../client/editor/index.ts'
 import { whenOnline } from '../service/when-online.ts'
 import { mayHaveUploads } from './any-kept.ts'
 import type { Carrier } from './carrier.ts'
 import type { Gift } from './gift.ts'
 import { Jobs, newJobId } from './jobs.ts'
 import type { Place } from './side-by-side.ts'
-import type { NewCard, Target } from './target.ts'
 
 export interface Intake {
   jobs: Jobs
@@ -22,10 +21,7 @@ export function useIntake(board: OpenBoard, boardId: string | null): Intake {
   const jobs = useMemo(() => new Jobs(), [])
   const [carrier, setCarrier] = useState<Carrier | null>(null)
   const opening = useRef<Promise<Carrier> | null>(null)
-  const open = useMemo(
-    () => () => (opening.current ??= load(targetOf(board, boardId!), jobs)),
-    [board, boardId, jobs],
-  )
+  const open = useMemo(() => () => (opening.current ??= load(board, boardId!, jobs)), [board, boardId, jobs])
   useEffect(() => {
     if (boardId === null) return
     const forget = () => (opening.current = null)
@@ -58,18 +54,9 @@ export function useIntake(board: OpenBoard, boardId: string | null): Intake {
 /** Loaded with the tools of the canvas, so that files can be added without the network. */
 const loadCarrier = () => import('./carrier.ts')
 
-async function load(target: Target, jobs: Jobs): Promise<Carrier> {
+async function load(board: OpenBoard, boardId: string, jobs: Jobs): Promise<Carrier> {
   const { openCarrier } = await whenOnline(loadCarrier)
-  return openCarrier(target, jobs)
+  return openCarrier(board, boardId, jobs)
 }
-
-const targetOf = (board: OpenBoard, id: string): Target => ({
-  board: id,
-  add(card, cardId) {
-    board.newStep()
-    return board.cards.add(card as CardFields & NewCard, cardId)
-  },
-  resize: (card, size) => void board.cards.change(card, size),
-})
 
 const notLoaded = 'A part of the app could not be loaded. Check the connection, and try again.'

@@ -16,11 +16,12 @@ import { useHistory, type BoardHistory } from './use-history.tsx'
 import { useView, type View } from './view.ts'
 
 const BoardBar = part(async () => (await import('./board-bar.tsx')).BoardBar)
-/** Loaded when the board is shown: when the connection is lost it is too late. */
+// Both are loaded when the board is shown: when the connection is lost it is too late.
 const loadNotices = () => import('./notices.tsx')
 const Why = part(async () => (await loadNotices()).Why)
 const Full = part(async () => (await loadNotices()).Full)
-const List = part(async () => (await import('../list/list.tsx')).List)
+const loadList = () => import('../list/list.tsx')
+const List = part(async () => (await loadList()).List)
 
 interface BoardPageProps {
   boardId: string
@@ -44,7 +45,7 @@ export function BoardPage({ boardId, known, shown, listButton }: BoardPageProps)
   const [isShown, setShown] = useState(false)
   const noteShown = useCallback(() => {
     setShown(true)
-    loadNotices().catch(() => undefined) // it is tried again when there is something to say
+    void Promise.allSettled([loadNotices(), loadList()]) // what fails is tried again when it is needed
     shown?.()
   }, [shown])
   useEffect(() => {

@@ -1,5 +1,5 @@
 /** What one does with cards, and what others do: loaded when the board is drawn. */
-import { useCallback, useMemo, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Panel } from '@xyflow/react'
 import type { Place } from '../../../client/editor/index.ts'
 import { Later, part } from '../../controls/later.tsx'
@@ -20,6 +20,15 @@ import { useLongPress } from './use-long-press.ts'
 
 const Arrange = part(async () => (await import('./arrange.tsx')).Arrange)
 const KeyHelp = part(async () => (await import('./key-help.tsx')).KeyHelp)
+
+/** What one may need first when the network is away, and it is too late to load it. */
+const loadAhead = () =>
+  Promise.allSettled([
+    import('../handles.tsx'),
+    import('../arriving.tsx'),
+    import('../../files/tray.tsx'),
+    import('../../files/carrier.ts'),
+  ])
 
 export interface ToolsProps {
   selected: ReadonlySet<string>
@@ -49,6 +58,7 @@ export function Tools({ selected, following, follow, addCard, fit }: ToolsProps)
   useKeys(selected, actions)
   useLongPress(selected)
   useDoubleClick()
+  useEffect(() => void loadAhead(), [])
   useShownSelection(selected)
   const close = useCallback(() => open(null), [])
   return (
