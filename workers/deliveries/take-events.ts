@@ -4,6 +4,9 @@
  *   api   changes by requests: taken at once, one event for each operation
  *   app   changes by editors and plain SQL: a board's events wait until the oldest of them is `pollSeconds` old; then all
  *         of them are merged into one event of each type, with the union of the cards
+ *
+ * Merged events have the time of their last change. So what contradicts another event of the same card, such as its
+ * removal, is not merged across that: by their times, the events of a card end with what has become of it.
  */
 import type { ServiceEvent } from '../../core/events.ts'
 import { limits } from '../../core/limits.ts'
@@ -12,6 +15,7 @@ import { locks } from '../../sql/locks.ts'
 
 interface OutboxRow {
   id: number
+  origin: 'api' | 'app'
   type: string
   workspace_id: string
   board_id: string | null
@@ -35,21 +39,52 @@ export interface Taken {
   events: ServiceEvent[]
 }
 
-/** Takes the oldest events of requests. */
+/** Takes the oldest events of requests, and what editors did before them to the same cards when they contradict it. */
 export async function takeApiEvents(tx: Transaction, limit: number): Promise<Taken> {
   const rows = await tx<OutboxRow[]>`
     delete from events
     where id = any (array(
       select id from events where origin = 'api' order by id limit ${limit} for update skip locked
     ))
-    returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
+    returning id, origin, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
       trace`
-  return { taken: rows.length, events: [...rows].sort((a, b) => a.id - b.id).map(present) }
+  const earlier = await takeContradicted(tx, rows)
+  return { taken: rows.length, events: merge([...rows, ...earlier]) }
 }
 
 /**
- * Takes the events of boards whose oldest event has waited `pollSeconds`. One process at a time: two would split a
- * board's events, and these would not be merged.
+ * Takes the events of editors that are older than a request that contradicts one of them. Otherwise they would be merged
+ * with what editors do afterwards.
+ */
+async function takeContradicted(tx: Transaction, requests: readonly OutboxRow[]): Promise<OutboxRow[]> {
+  const changes = new LastChanges()
+  const boards = new Set<string>()
+  for (const request of requests) {
+    changes.add(request, request.id)
+    if (request.card_ids) for (const id of [request.board_id, request.from_board_id]) if (id) boards.add(id)
+  }
+  if (boards.size === 0) return []
+  const waiting = await tx<Pick<OutboxRow, 'id' | 'type' | 'board_id' | 'card_ids'>[]>`
+    select id, type, board_id, card_ids
+    from events
+    where origin = 'app' and board_id = any (${[...boards]}::uuid[])
+    order by board_id, id
+    limit ${appBatch}
+    for update skip locked`
+  /** By board: up to which event all have to be taken. */
+  const upTo = new Map<string, number>()
+  for (const row of waiting) if (changes.contradict(row, row.id)) upTo.set(row.board_id!, row.id)
+  const ids = waiting.filter(({ id, board_id: board }) => id <= (upTo.get(board!) ?? 0)).map(({ id }) => id)
+  if (ids.length === 0) return []
+  return tx<OutboxRow[]>`
+    delete from events where id = any (${ids}::bigint[])
+    returning id, origin, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
+      trace`
+}
+
+/**
+ * Takes the events of boards whose oldest event has waited `pollSeconds`, and whose requests are taken. One process at a
+ * time: two would split a board's events, and these would not be merged.
  */
 export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promise<Taken> {
   const boards = await tx<{ board_id: string | null }[]>`
@@ -65,9 +100,14 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
         order by e.board_id, e.id
         limit 1
       ) n
+    ), requested as (
+      select board_id from events where origin = 'api'
+      union
+      select from_board_id from events where origin = 'api'
     ), due as (
       select board_id from oldest
       where board_id is not null and occurred_at <= clock_timestamp() - ${pollSeconds} * interval '1 second'
+        and not exists (select from requested where requested.board_id = oldest.board_id)
       union all
       select null
       where exists (
@@ -98,28 +138,71 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
         for update skip locked
       )
     )
-    returning id, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
+    returning id, origin, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
       trace`
-  return { taken: rows.length, events: merge([...rows].sort((a, b) => a.id - b.id)).map(present) }
+  return { taken: rows.length, events: merge(rows) }
 }
 
-/** Merges events of the same type, resource and source board. The last one gives the place and the data. */
-function merge(rows: OutboxRow[]): OutboxRow[] {
-  const merged = new Map<string, OutboxRow>()
-  for (const row of rows) {
+/**
+ * Merges events of editors of the same type, resource and source board. The last one gives the place and the data. An event
+ * that a later one contradicts stays where it is.
+ */
+function merge(rows: readonly OutboxRow[]): ServiceEvent[] {
+  const merged: (OutboxRow | null)[] = []
+  const places = new Map<string, number>()
+  const changes = new LastChanges()
+  for (const row of rows.toSorted((a, b) => a.id - b.id)) {
     const key = [row.type, row.resource_type, row.resource_id, row.from_board_id].join(' ')
-    const earlier = merged.get(key)
-    merged.delete(key)
-    merged.set(key, {
-      ...row,
-      card_ids: row.card_ids && [...new Set([...(earlier?.card_ids ?? []), ...row.card_ids])],
-      data: row.data && { ...row.data, ...mergeChanged(earlier?.data, row.data) },
-    })
+    const place = row.origin === 'app' ? places.get(key) : undefined
+    const earlier = place === undefined ? null : merged[place]!
+    const isMerged = earlier !== null && !changes.contradict(earlier, place!)
+    if (isMerged) merged[place!] = null
+    const event = isMerged ? mergedWith(earlier, row) : row
+    changes.add(event, merged.length)
+    if (row.origin === 'app') places.set(key, merged.length)
+    merged.push(event)
   }
-  return [...merged.values()]
+  return merged.filter((event) => event !== null).map(present)
 }
 
-function mergeChanged(earlier: OutboxRow['data'] | undefined, later: NonNullable<OutboxRow['data']>) {
+function mergedWith(earlier: OutboxRow, row: OutboxRow): OutboxRow {
+  return {
+    ...row,
+    card_ids: row.card_ids && [...new Set([...(earlier.card_ids ?? []), ...row.card_ids])],
+    data: row.data && { ...row.data, ...mergeChanged(earlier.data, row.data) },
+  }
+}
+
+/** What events tell of a card: it is on the board, it is on another one from now on, or it is gone. */
+const tellings = ['here', 'moved', 'gone'] as const
+const tellingOf = ({ type }: Pick<OutboxRow, 'type'>) =>
+  type === 'card.deleted' ? 'gone' : type === 'card.moved' ? 'moved' : 'here'
+
+type AboutCards = Pick<OutboxRow, 'type' | 'card_ids'>
+
+/** The place of the last event that tells something of a card. */
+class LastChanges {
+  readonly #places = new Map<string, number>()
+
+  add(event: AboutCards, place: number): void {
+    const telling = tellingOf(event)
+    for (const card of event.card_ids ?? []) {
+      const about = `${telling} ${card}`
+      this.#places.set(about, Math.max(place, this.#places.get(about) ?? 0))
+    }
+  }
+
+  /** Whether an event behind this place tells something else of one of the cards. Moves are told one by one. */
+  contradict(event: AboutCards, place: number): boolean {
+    const telling = tellingOf(event)
+    const others = tellings.filter((other) => other !== telling || other === 'moved')
+    return (event.card_ids ?? []).some((card) =>
+      others.some((other) => (this.#places.get(`${other} ${card}`) ?? -1) > place),
+    )
+  }
+}
+
+function mergeChanged(earlier: OutboxRow['data'], later: NonNullable<OutboxRow['data']>) {
   const before = (earlier?.['changed'] ?? []) as string[]
   const after = later['changed'] as string[] | undefined
   return after ? { changed: [...new Set([...before, ...after])] } : {}
