@@ -158,11 +158,10 @@ test('[WC16] Ctrl+Z in a field beside the board is the undo of that field; a par
   await row(page, 'Plan of Ben').waitFor()
   expect((await user.api.get(`/boards/${board.id}`)).body.board.name).toBe('Plan of Ben')
 
-  await page.route('**/assets/list-*.js', (route) => route.abort())
-  await page.getByRole('button', { name: 'List' }).click()
+  await page.route('**/assets/history-panel-*.js', (route) => route.abort())
+  await page.getByRole('button', { name: 'History' }).click()
   await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).waitFor()
   expect(await state(page).textContent()).toBe('Saved')
-  await page.getByRole('button', { name: 'Canvas' }).click()
   await card(page, 'Tour').waitFor()
 }, 60_000)
 

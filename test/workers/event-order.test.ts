@@ -20,7 +20,7 @@ async function openBoard() {
     await service.live.queue.flush(id)
   }
   const add = (card: string) => edit(() => void editor.addCard(card, { title: card }))
-  const remove = (card: string) => edit(() => void editor.cards.delete(card))
+  const remove = (card: string) => edit(() => editor.cards.delete(card))
   const change = (card: string) => edit(() => editor.cards.get(card)!.set('title', crypto.randomUUID()))
   const path = `/boards/${id}/cards`
   return { id, editor, add, remove, change, path }

@@ -69,15 +69,15 @@ async function takeContradicted(tx: Transaction, requests: readonly OutboxRow[])
     from events
     where origin = 'app' and board_id = any (${[...boards]}::uuid[])
     order by board_id, id
-    limit ${appBatch}
-    for update skip locked`
+    limit ${appBatch}`
   /** By board: up to which event all have to be taken. */
   const upTo = new Map<string, number>()
   for (const row of waiting) if (changes.contradict(row, row.id)) upTo.set(row.board_id!, row.id)
   const ids = waiting.filter(({ id, board_id: board }) => id <= (upTo.get(board!) ?? 0)).map(({ id }) => id)
   if (ids.length === 0) return []
   return tx<OutboxRow[]>`
-    delete from events where id = any (${ids}::bigint[])
+    delete from events
+    where id = any (array(select id from events where id = any (${ids}::bigint[]) for update skip locked))
     returning id, origin, type, workspace_id, board_id, from_board_id, resource_type, resource_id, data, card_ids, occurred_at,
       trace`
 }
