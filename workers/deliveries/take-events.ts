@@ -100,14 +100,9 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
         order by e.board_id, e.id
         limit 1
       ) n
-    ), requested as (
-      select board_id from events where origin = 'api'
-      union
-      select from_board_id from events where origin = 'api'
     ), due as (
       select board_id from oldest
       where board_id is not null and occurred_at <= clock_timestamp() - ${pollSeconds} * interval '1 second'
-        and not exists (select from requested where requested.board_id = oldest.board_id)
       union all
       select null
       where exists (
@@ -115,8 +110,15 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
         where origin = 'app' and board_id is null
           and occurred_at <= clock_timestamp() - ${pollSeconds} * interval '1 second'
       )
+    ), requested as (
+      select board_id from events where origin = 'api'
+      union
+      select from_board_id from events where origin = 'api'
     )
-    select board_id from due limit ${appBoards}`
+    select board_id
+    from due
+    where not exists (select from requested where requested.board_id = due.board_id)
+    limit ${appBoards}`
   if (boards.length === 0) return { taken: 0, events: [] }
   const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${locks.pickUp}) as held`
   if (!lock?.held) return { taken: 0, events: [] }
