@@ -83,11 +83,11 @@ async function takeContradicted(tx: Transaction, requests: readonly OutboxRow[])
 }
 
 /**
- * Takes the events of boards whose oldest event has waited `pollSeconds`, and whose requests are taken. One process at a
- * time: two would split a board's events, and these would not be merged.
+ * Takes the events of boards whose oldest event has waited `pollSeconds`, up to the board's oldest request that is not taken
+ * yet. One process at a time: two would split a board's events, and these would not be merged.
  */
 export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promise<Taken> {
-  const boards = await tx<{ board_id: string | null }[]>`
+  const boards = await tx<{ board_id: string | null; before: number | null }[]>`
     with recursive oldest as (
       (select board_id, occurred_at from events where origin = 'app' order by board_id, id limit 1)
       union all
@@ -111,30 +111,32 @@ export async function takeAppEvents(tx: Transaction, pollSeconds: number): Promi
           and occurred_at <= clock_timestamp() - ${pollSeconds} * interval '1 second'
       )
     ), requested as (
-      select board_id from events where origin = 'api'
-      union
-      select from_board_id from events where origin = 'api'
+      select id, board_id from events where origin = 'api'
+      union all
+      select id, from_board_id from events where origin = 'api' and from_board_id is not null
     )
-    select board_id
+    select board_id, (select min(id) from requested where requested.board_id = due.board_id) as before
     from due
-    where not exists (select from requested where requested.board_id = due.board_id)
     limit ${appBoards}`
   if (boards.length === 0) return { taken: 0, events: [] }
   const [lock] = await tx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${locks.pickUp}) as held`
   if (!lock?.held) return { taken: 0, events: [] }
-  const ids = boards.flatMap(({ board_id: id }) => (id === null ? [] : [id]))
+  const due = boards.filter(({ board_id: id }) => id !== null)
   const rows = await tx<OutboxRow[]>`
     delete from events
     where id = any (
       array(
-        select id from events
-        where origin = 'app' and board_id = any (${ids}::uuid[])
-        order by board_id, id
+        select e.id
+        from unnest(${due.map(({ board_id: id }) => id)}::uuid[], ${due.map(({ before }) => before)}::bigint[])
+          as due (board_id, before)
+        join events e on e.board_id = due.board_id
+        where e.origin = 'app' and (due.before is null or e.id < due.before)
+        order by e.board_id, e.id
         limit ${appBatch}
-        for update skip locked
+        for update of e skip locked
       ) || array(
         select id from events
-        where origin = 'app' and board_id is null and ${boards.length > ids.length}
+        where origin = 'app' and board_id is null and ${boards.length > due.length}
         order by id
         limit ${appBatch}
         for update skip locked

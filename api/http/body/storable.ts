@@ -47,8 +47,9 @@ interface Step {
 }
 
 /**
- * The path of a field whose name or text can't be stored, such as `cards[1].title`; null when there is none. Not
- * recursive, because bodies can be deep.
+ * Finds a field whose name or text can't be stored. Not recursive, because bodies can be deep.
+ *
+ * @returns its path, such as `cards[1].title`; null when there is none
  */
 export function findUnstorable(body: unknown): string | null {
   const open: Step[] = [{ key: '', parent: null, value: body }]
