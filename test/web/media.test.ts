@@ -196,12 +196,17 @@ test('[WP21] an address leads to its card in the list too, wherever that is; a c
   const at = (card: string) => page.goto(`${service.homeUrl}/app/boards/${long.id}?card=${card}`)
   await at(made.at(-1)!.id)
   const last = page.getByRole('article', { name: 'Note: Card 319' })
-  await eventually(() => last.evaluate((entry: any) => entry === entry.ownerDocument.activeElement)).toBe(
-    true,
-  )
+  const isLast = () => last.evaluate((entry: any) => entry === entry.ownerDocument.activeElement)
+  await eventually(isLast).toBe(true)
   const { y, height } = (await last.boundingBox())!
   expect(y).toBeGreaterThan(0)
   expect(y + height).toBeLessThan(800)
+  await page.getByRole('button', { name: 'Edit Note: Card 0' }).first().focus()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search boards and cards' }).fill('Card 319')
+  await page.getByText('1 result.').waitFor()
+  await page.keyboard.press('Enter')
+  await eventually(isLast).toBe(true)
   const told = page.getByText('is not on the board')
   expect(await told.count()).toBe(0)
   await at(crypto.randomUUID())

@@ -88,11 +88,12 @@ export function List({ board, canEdit, goal, intake, showHistory }: ListProps): 
 
 /** Leads to the card that the address names, wherever in the list it is. */
 function useLead(board: OpenBoard, goal: Goal, setMost: (most: number) => void): void {
-  const [reached, reach] = useState<Card | null>(null)
+  /** A new one for each visit. */
+  const [reached, reach] = useState<Pick<Card, 'id'> | null>(null)
   const lead = useCallback(
-    (card: Card) => {
+    ({ id }: Card) => {
       setMost(Infinity)
-      reach(card)
+      reach({ id })
     },
     [setMost],
   )
@@ -105,7 +106,7 @@ function useLead(board: OpenBoard, goal: Goal, setMost: (most: number) => void):
   }, [reached])
 }
 
-const entryId = ({ id }: Card) => `card ${id}`
+const entryId = ({ id }: Pick<Card, 'id'>) => `card ${id}`
 
 /** The parts with the first cards. Headings count as cards. */
 function firstOf(parts: readonly Part[], most: number): Part[] {
