@@ -61,10 +61,10 @@ export class BoardLog {
   }
 
   /** Reads the whole of a large log when it is its turn, and uses it. */
-  readLarge<T>(ownerId: string, use: (log: Tail) => Promise<T>, pool?: StatementPool): Promise<T> {
+  readLarge<T>(use: (log: Tail) => Promise<T>, pool?: StatementPool): Promise<T> {
     const { memory, loader } = this.#options
     memory.opening(this.#document)()
-    return loader.large.run(ownerId, async () => use(await this.read(0, pool)))
+    return loader.large.run(this.#ownerId, async () => use(await this.read(0, pool)))
   }
 
   /**
@@ -97,11 +97,11 @@ export class BoardLog {
   }
 
   /** Encodes the whole log for clients, without a document in this thread. */
-  content(ownerId: string): Promise<StoredContent> {
+  content(): Promise<StoredContent> {
     const { loader } = this.#options
-    return this.readLarge(ownerId, async (found) => {
+    return this.readLarge(async (found) => {
       const { seq } = found
-      return { seq, ...(await loader.encode(found, ownerId)) }
+      return { seq, ...(await loader.encode(found, this.#ownerId)) }
     })
   }
 }

@@ -25,6 +25,7 @@ import { bytesOf, type Added, type BoardHead, type News, type Tail } from '../lo
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
+import { empty, isAtRest } from './empty.ts'
 import { FanOut } from './fan-out.ts'
 import { SharedState, type EncodedState } from './shared-state.ts'
 import { ShownBoard } from './shown-board.ts'
@@ -71,6 +72,7 @@ type State =
  *   loading       stored        the log is large and the index is complete: the document is not built yet
  *   stored        catching up   the document is wanted (`built`), or it learns of a position that canvases lack
  *   following     catching up   it learns of a position that it lacks, or a large commit is applied in turns
+ *   following     stored        nobody has used the document for a while (`putAway`)
  *   catching up   following     it contains all known commits
  *   catching up   stored        canvases were sent the commits that they lacked
  *   any           distrusted    a transaction failed: memory may contain edits that will not reach the log
@@ -96,6 +98,9 @@ export class BoardDocument implements CommittingDocument {
   #sizeBytes = 0
   #mergeSteps = 0
   #lastUsedAt = 0
+  /** When the document itself was last wanted or changed (`performance.now()`). */
+  #usedAt = 0
+  #holds = 0
   readonly #fanOut: FanOut
   readonly #log: BoardLog
 
@@ -203,6 +208,11 @@ export class BoardDocument implements CommittingDocument {
     this.#lastUsedAt = now
   }
 
+  /** For how long nobody has wanted or changed the document, in milliseconds. */
+  get quietMs(): number {
+    return performance.now() - this.#usedAt
+  }
+
   /** Reads the log and attaches to the commit queue. Throws when the board does not exist. */
   async load(): Promise<void> {
     cardsOf(this.document)
@@ -210,8 +220,10 @@ export class BoardDocument implements CommittingDocument {
     this.queue.attach(this) // from now on it receives commits, including those made while it loads
     try {
       const found = await this.#log.read(0, undefined, largeLogBytes)
-      if (found.isLeftOut && found.indexedSeq === found.seq) this.#show(found)
-      else await this.#loadDocument(found)
+      if (found.isLeftOut && found.indexedSeq === found.seq) {
+        this.#learn(found)
+        this.#show(found.seq, null)
+      } else await this.#loadDocument(found)
     } catch (error) {
       this.queue.detach(this)
       throw error
@@ -246,17 +258,54 @@ export class BoardDocument implements CommittingDocument {
     this.document.on('afterTransaction', this.#unindexed.onTransaction)
   }
 
+  #unlisten(): void {
+    this.document.off('update', this.#onUpdate)
+    this.document.off('afterTransaction', this.#unindexed.onTransaction)
+  }
+
   // ---- a large board that is only shown
 
-  #show(found: Tail): void {
+  /** @param vector the state vector of what canvases have; null when there are none */
+  #show(seq: number, vector: Uint8Array | null): void {
     this.#shown = new ShownBoard({
-      ...{ document: this.document, log: this.#log, found },
+      ...{ document: this.document, log: this.#log, seq, vector },
       sent: (bytes) => (this.#sizeBytes += bytes),
       wanted: () => void this.built(),
     })
-    this.#know(found.seq)
-    this.#learn(found)
+    this.#know(seq)
     this.#state = { kind: 'stored' }
+  }
+
+  /** Keeps the document built until the returned function is called. Call it while the document is built. */
+  hold(): () => void {
+    this.#holds += 1
+    return () => void (this.#holds -= 1)
+  }
+
+  /** Drops the document of a large board. @returns false, with nothing done, when it is used or would be missed */
+  putAway(): boolean {
+    if (!this.#mayBePutAway) return false
+    const vector = Y.encodeStateVector(this.document)
+    this.#unlisten()
+    this.#shared.drop()
+    empty(this.document)
+    this.#mergeSteps = 0
+    this.#show(this.#appliedSeq, vector)
+    this.#appliedSeq = 0
+    return true
+  }
+
+  get #mayBePutAway(): boolean {
+    const { head } = this.queue
+    const isUsed = this.#holds > 0 || this.document.getConnectionsCount() > this.editors
+    return (
+      this.current &&
+      !isUsed &&
+      !this.outstanding &&
+      head?.indexedSeq === this.#appliedSeq &&
+      this.#sizeBytes > largeLogBytes &&
+      isAtRest(this.document)
+    )
   }
 
   /**
@@ -264,6 +313,7 @@ export class BoardDocument implements CommittingDocument {
    * the board is distrusted or gone.
    */
   async built(): Promise<void> {
+    this.#usedAt = performance.now()
     while (this.#shown && !this.#isOver) {
       if (this.#state.kind === 'stored') this.#follow(this.#build(this.#shown))
       if (this.#state.kind === 'catching up') await this.#state.done
@@ -325,8 +375,7 @@ export class BoardDocument implements CommittingDocument {
   /** Detaches the document, before it leaves memory. */
   drop(): void {
     this.queue.detach(this)
-    this.document.off('update', this.#onUpdate)
-    this.document.off('afterTransaction', this.#unindexed.onTransaction)
+    this.#unlisten()
   }
 
   /**
@@ -427,6 +476,8 @@ export class BoardDocument implements CommittingDocument {
    */
   compared(seq: number, indexedSeq: number, bytes: number): void {
     this.noticed(seq)
+    const { head } = this.queue
+    if (head?.seq === seq && head.indexedSeq < indexedSeq) this.queue.learn({ ...head, indexedSeq })
     // Another node may have merged the log.
     if (seq === this.appliedSeq && this.queue.edits.count === 0 && bytes < this.#sizeBytes)
       this.measured(bytes)
@@ -448,6 +499,7 @@ export class BoardDocument implements CommittingDocument {
 
   #reached(seq: number): void {
     this.#appliedSeq = seq
+    this.#usedAt = performance.now()
     this.#know(seq)
     this.#unindexed.reached(this.#knownSeq, this.queue.edits)
   }
@@ -531,7 +583,7 @@ export class BoardDocument implements CommittingDocument {
   async #applyTail(pool?: StatementPool, found?: Tail): Promise<Tail> {
     found ??= await this.#log.read(this.#appliedSeq, pool, this.#appliedSeq === 0 ? largeLogBytes : null)
     return found.isLeftOut
-      ? this.#log.readLarge(found.ownerId, (whole) => this.#applyFound(whole), pool)
+      ? this.#log.readLarge((whole) => this.#applyFound(whole), pool)
       : this.#applyFound(found)
   }
 

@@ -28,6 +28,12 @@ export interface DocumentsOptions extends Omit<DocumentContext, 'memory' | 'onUn
 
 /** How long a document that nobody has open stays in memory. */
 const idleMs = 60_000
+/**
+ * How long the document of a large open board stays without being changed or read: so long for each megabyte, and a minute
+ * at least. Building it again takes 0.2 s for each megabyte. While memory is tight, all are dropped after the shorter time.
+ */
+const quietMsPerByte = 30_000 / 1e6
+const tightQuietMs = 10_000
 
 type CopyPayer = Pick<Payer, 'account' | 'isPro'>
 
@@ -380,7 +386,12 @@ export class Documents {
         if (!board.isDistrusted) this.#memory.stays(board.document)
       })
     }
+    for (const board of boards) if (board.quietMs > this.#keepsFor(board)) board.putAway()
     this.#memory.relieved()
+  }
+
+  #keepsFor({ document, sizeBytes }: BoardDocument): number {
+    return this.#memory.isTight(document) ? tightQuietMs : Math.max(idleMs, sizeBytes * quietMsPerByte)
   }
 
   /** Drops all documents. Without this, their timers would keep running, and the process would keep their memory. */

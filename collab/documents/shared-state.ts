@@ -84,6 +84,11 @@ export class SharedState implements EncodedState {
     return base.missing(known, mostBytes)
   }
 
+  /** Forgets what is encoded. Call it while nobody waits for `missing`. */
+  drop(): void {
+    this.#base?.drop()
+  }
+
   #drop(base: Base): void {
     if (this.#base === base) this.#base = null
   }
@@ -177,7 +182,11 @@ class Base {
     this.#tailUpdates += 1
     this.#tailBytes += update.byteLength
     const mostBytes = Math.min(maxTailBytes, Math.max(minTailBytes, this.#wholeBytes * maxTailShare))
-    if (this.#isDropped || (this.#tailUpdates <= maxTailUpdates && this.#tailBytes <= mostBytes)) return
+    if (this.#tailUpdates > maxTailUpdates || this.#tailBytes > mostBytes) this.drop()
+  }
+
+  drop(): void {
+    if (this.#isDropped) return
     this.#isDropped = true
     this.#onDropped()
     this.#stopIfUnused()

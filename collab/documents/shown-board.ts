@@ -4,7 +4,7 @@
  */
 import type { Document } from '@hocuspocus/server'
 import { inTurns } from '../../platform/work/loop-turn.ts'
-import { bytesOf, type Added, type Tail } from '../log/log.ts'
+import { bytesOf, type Added } from '../log/log.ts'
 import { encodeState } from '../updates/encode-state.ts'
 import { weigh } from '../updates/weight.ts'
 import { partBytes } from './apply-writes.ts'
@@ -19,8 +19,10 @@ export interface ShownBoardOptions {
   /** It has the canvases, and no content. */
   document: Document
   log: BoardLog
-  /** The board when it was opened. */
-  found: Pick<Tail, 'seq' | 'ownerId'>
+  /** Its position in the log. */
+  seq: number
+  /** The state vector of what canvases have, encoded; null when nobody has the board open yet. */
+  vector: Uint8Array | null
   /** Called with the bytes of each commit that canvases were sent. */
   sent(bytes: number): void
   /** Called when the document should be built: the log is read often. */
@@ -32,15 +34,15 @@ export class ShownBoard {
   readonly #state: StoredState
 
   constructor(options: ShownBoardOptions) {
-    const { document, log, found, wanted } = options
+    const { document, log, seq, vector, wanted } = options
     this.#options = options
     let reads = 0
     this.#state = new StoredState({
-      seq: found.seq,
+      ...{ seq, vector },
       read: () => {
         reads += 1
         if (reads > maxReads) wanted()
-        return log.content(found.ownerId)
+        return log.content()
       },
       weighs: (bytes) => (weigh(document).contentBytes += bytes),
       send: (update) => sendToCanvases(document, update),

@@ -18,8 +18,10 @@ export interface StoredContent {
 }
 
 export interface StoredStateOptions {
-  /** The position that the board had when it was opened. */
+  /** The position that the board has. */
   seq: number
+  /** The state vector of what all clients have, encoded; null when there is no client yet. */
+  vector: Uint8Array | null
   read(): Promise<StoredContent>
   /** Sends an update to all canvases. */
   send(update: Uint8Array): void
@@ -41,8 +43,12 @@ export class StoredState implements EncodedState {
   seq: number
 
   constructor(options: StoredStateOptions) {
+    const { seq, vector } = options
     this.#options = options
-    this.seq = options.seq
+    this.seq = seq
+    if (!vector) return
+    this.#known = Y.decodeStateVector(vector)
+    this.#vector = vector
   }
 
   get isEncoded(): boolean {

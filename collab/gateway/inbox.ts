@@ -92,7 +92,7 @@ export class Inbox {
   readonly #options: InboxOptions
   /** The board at the front has the next turn. */
   readonly #boards = new Map<BoardDocument, QueuedFrame[]>()
-  readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; retry: () => void }>()
+  readonly #waiting = new Map<BoardDocument, { frames: WaitingFrame[]; end: () => void }>()
   /** Bytes of waiting frames, by the account that pays. */
   readonly #waitingBytes = new Map<string, number>()
   readonly #pace: Pace
@@ -123,10 +123,12 @@ export class Inbox {
     this.#queuedBytes.set(account, queuedBytes)
     this.#allQueuedBytes += sizeBytes
     const { promise, resolve } = Promise.withResolvers<FrameEnd>()
+    const release = board.hold()
     let hasEnded = false
     const end = (how: FrameEnd) => {
       if (hasEnded) return
       hasEnded = true
+      release()
       this.#allQueuedBytes -= sizeBytes
       const left = this.#queuedBytes.get(account)! - sizeBytes
       if (left > 0) this.#queuedBytes.set(account, left)
@@ -332,13 +334,18 @@ export class Inbox {
     for (const frame of known?.frames ?? []) this.#countWaiting(frame, -bytesOf(frame))
     for (const frame of frames) this.#countWaiting(frame, bytesOf(frame))
     if (frames.length === 0) {
-      if (known) board.document.off('update', known.retry)
+      known?.end()
       this.#waiting.delete(board)
     } else if (known) known.frames = frames
     else {
       const retry = () => void this.#nextTurn(board)
+      const release = board.hold()
       board.document.on('update', retry)
-      this.#waiting.set(board, { frames, retry })
+      const end = () => {
+        board.document.off('update', retry)
+        release()
+      }
+      this.#waiting.set(board, { frames, end })
     }
   }
 

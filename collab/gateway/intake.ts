@@ -8,10 +8,13 @@ import { mark } from '../../platform/work/loop-watchdog.ts'
 export interface IntakeOptions<Frame> {
   /** Milliseconds that this frame, and the frames behind it, must wait. */
   waitMs(frame: Frame): number
-  /** Handles a frame. Returns a promise when the next frame has to wait for it. */
+  /** Handles a frame. Returns a promise when the next frame has to wait for it; see `noRest`. */
   take(frame: Frame): Promise<unknown> | null
   socket: Pick<WebSocket, 'readyState' | 'pause' | 'resume'>
 }
+
+/** What the promise of a frame resolves to when the time was not spent for the frame alone: its socket need not rest. */
+export const noRest = Symbol('no rest')
 
 const framesPerTurn = 64
 /** A frame for which the next one waits counts as this many. */
@@ -87,9 +90,10 @@ export class Intake<Frame> {
     this.hold()
     this.#taken += slowFrameCounts - 1
     const since = performance.now()
-    const go = () => {
+    const go = (result: unknown) => {
       const tookMs = performance.now() - since
-      if (tookMs > restAfterMs) setTimeout(this.release, Math.min(maxRestMs, restFactor * tookMs))
+      if (tookMs > restAfterMs && result !== noRest)
+        setTimeout(this.release, Math.min(maxRestMs, restFactor * tookMs))
       else this.release()
     }
     done.then(go, go)

@@ -19,6 +19,7 @@ import { isTooCostly } from '../documents/load.ts'
 import { boardOf, syncStatusFrame, syncStep, type Frame } from './protocol.ts'
 import type { GatewayBounds } from './gateway-bounds.ts'
 import { answerJoin } from './join.ts'
+import { noRest } from './intake.ts'
 import { Inbox, type FrameEnd, type UpdateFrame } from './inbox.ts'
 import { stepsFor } from '../updates/meter.ts'
 import { closeSocket, type OpenSockets, type SocketState } from './open-sockets.ts'
@@ -102,7 +103,11 @@ export class Receiver {
     const board = this.#options.documents.find(document.name)
     if (board?.document !== document) closeSocket(state, closeCodes.tryLater)
     else if (connection.readOnly) return this.#answerViewer(state, frame, board, connection)
-    else return this.#apply(board, { payload, connection, socket, counts: countsFor(frame, connection) })
+    else {
+      const { isBuilt } = board
+      const done = this.#apply(board, { payload, connection, socket, counts: countsFor(frame, connection) })
+      return isBuilt ? done : (done?.then(() => noRest) ?? null) // the document is built for everybody
+    }
     return null
   }
 
@@ -110,6 +115,7 @@ export class Receiver {
   async answer(state: SocketState, connection: Connection<EditorContext>, vector: Uint8Array): Promise<void> {
     const { documents, log } = this.#options
     const board = documents.find(connection.document.name)
+    const release = board?.hold()
     try {
       if (board?.document !== connection.document) closeSocket(state, closeCodes.tryLater)
       else if (vector.byteLength === emptyVectorBytes || (await built(board)))
@@ -118,6 +124,8 @@ export class Receiver {
       if (error instanceof NoMemory) return closeSocket(state, closeCodes.noMemory)
       log.error({ err: error, boardId: connection.document.name }, 'encoding a document for a client failed')
       closeSocket(state, closeCodes.tryLater)
+    } finally {
+      release?.()
     }
   }
 
@@ -133,9 +141,10 @@ export class Receiver {
       )
     if (payload.byteLength <= smallUpdateBytes)
       return this.#inbox.receive(board, { ...metered, parts: [payload] })
-    return this.#cut(board, payload, frame.connection).then((parts) =>
-      parts ? (this.#inbox.receive(board, { ...metered, parts }) ?? 'applied') : 'dropped',
-    )
+    const release = board.hold()
+    return this.#cut(board, payload, frame.connection)
+      .then((parts) => (parts ? (this.#inbox.receive(board, { ...metered, parts }) ?? 'applied') : 'dropped'))
+      .finally(release)
   }
 
   /**
@@ -178,6 +187,7 @@ export class Receiver {
       const isSmall = payload.byteLength <= smallUpdateBytes
       const parts = isSmall ? [payload] : await this.#cut(board, payload, connection)
       if (!parts) return
+      const release = board.hold()
       try {
         if (!isEmptyUpdate(payload) && !(await built(board))) return
         for (const part of parts) {
@@ -188,6 +198,8 @@ export class Receiver {
       } catch {
         closeSocket(state, closeCodes.badFrame)
         return
+      } finally {
+        release()
       }
     }
     state.socket.send(syncStatusFrame(address, isHeld))

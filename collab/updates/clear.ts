@@ -33,6 +33,9 @@ export function clearLater(document: Y.Doc, options: ClearOptions = {}): void {
 export const cleared = (document: Y.Doc): Promise<void> =>
   clearings.get(document)?.cleared ?? Promise.resolve()
 
+/** Whether all that is deleted is cleared. */
+export const isCleared = (document: Y.Doc): boolean => clearings.get(document)?.isOver ?? true
+
 const clearings = new WeakMap<Y.Doc, Clearing>()
 /** Types with content that is not deleted yet. Yjs must not collect it. */
 const unfinished = new WeakSet<SharedType>()
@@ -89,6 +92,10 @@ class Clearing {
     document.on('beforeTransaction', () => {
       this.#left = this.#options.itemsAtOnce
     })
+  }
+
+  get isOver(): boolean {
+    return this.#running === null
   }
 
   get cleared(): Promise<void> {

@@ -51,6 +51,11 @@ export class Weight {
     )
   }
 
+  /** Called when the document has been emptied. */
+  clear(): void {
+    this.structs = this.changes = this.contentBytes = 0
+  }
+
   /** Counts the structs, when much has changed since the last time. */
   correct(): void {
     if (this.changes > fewChanges + this.structs * shareOfStructs) this.count()

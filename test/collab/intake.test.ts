@@ -1,18 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { afterEach, expect, test, vi } from 'vitest'
-import { Intake } from '../../collab/gateway/intake.ts'
+import { Intake, noRest } from '../../collab/gateway/intake.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-function open() {
+function open(take: () => Promise<unknown> | null = () => null) {
   const taken: number[] = []
   const intake = new Intake<number>({
     waitMs: () => 0,
     take(frame) {
       taken.push(frame)
-      return null
+      return take()
     },
     socket: { readyState: WebSocket.OPEN, pause: () => undefined, resume: () => undefined },
   })
@@ -47,5 +48,18 @@ test('[X101] a socket gives at most 64 frames in a turn, however few it gave in 
       expect(taken.length - last).toBeLessThanOrEqual(128) // two turns
     }
     expect(taken).toEqual(Array.from({ length: 300 }, (_, n) => n))
+  }
+})
+
+test('[X137] a socket rests after a slow frame, but not when the document was built for it', async () => {
+  for (const result of ['applied', noRest]) {
+    const { intake, taken } = open(() => delay(40, result))
+    const rests = vi.spyOn(globalThis, 'setTimeout')
+    intake.receive(1)
+    intake.receive(2)
+    await vi.waitUntil(() => taken.length === 2)
+    // `waitUntil` has timers of its own, without a time to wait as long as a rest.
+    expect(rests.mock.calls.some(([, ms]) => ms! >= 3 * 40)).toBe(result === 'applied')
+    rests.mockRestore()
   }
 })

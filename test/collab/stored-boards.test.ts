@@ -4,16 +4,15 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import * as Y from 'yjs'
-import { toJson } from '../../collab/canvas/json.ts'
-import { tail } from '../../collab/log/log.ts'
-import { makeBoard, makeCards, succeeded, type Shown } from '../api/board.ts'
+import type * as Y from 'yjs'
+import { makeCards, succeeded } from '../api/board.ts'
 import { Random } from '../crash/random.ts'
 import { leaveAll, openEditor, until, type Editor } from '../support/editor.ts'
 import { ApiClient } from '../support/http.ts'
 import { expectMemoryEqualsLog } from '../support/log-equality.ts'
 import type { TestService } from '../support/service.ts'
 import { expectIndexesRight, nodesOfFile } from '../support/test-file.ts'
+import { contentOf, expectShown, isBuilt, makeLarge as makeLargeBoard } from './large-board.ts'
 
 const { here, there, user } = await nodesOfFile({ debounceMs: 50, compactRows: 20 })
 const viewer = await here.user()
@@ -21,57 +20,17 @@ const apiThere = new ApiClient(there.url, user.token)
 
 afterEach(leaveAll)
 
-const large = 1100
 const rounds = Number(process.env['ROUNDS'] ?? 2)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
-const bodies = Array.from({ length: large }, (_, n) => ({ title: `Card ${n}`, body: `${n} `.repeat(300) }))
 
-/** A board whose log has more than a megabyte, in no node's memory. */
-async function makeLarge(): Promise<{ id: string; cards: Shown[] }> {
-  const { id } = await makeBoard(user)
-  const cards = [
-    ...(await makeCards(user, id, bodies.slice(0, 1000))),
-    ...(await makeCards(user, id, bodies.slice(1000))),
-  ]
-  await here.share(id, viewer, 'viewer')
-  expect(here.inMemory(id)).toEqual([])
-  return { id, cards }
+async function makeLarge() {
+  const made = await makeLargeBoard(here, user)
+  await here.share(made.id, viewer, 'viewer')
+  return made
 }
 
 const open = (service: TestService, boardId: string, who = user) =>
   openEditor(service.url, { boardId, token: who.token })
-
-const isBuilt = (service: TestService, boardId: string) =>
-  service.inMemory(boardId).map((board) => board.isBuilt)
-
-/** What the log holds. */
-async function contentOf(boardId: string) {
-  const log = await tail(here.database, boardId, 0)
-  const document = new Y.Doc()
-  if (log!.snapshot) Y.applyUpdateV2(document, log!.snapshot)
-  for (const update of log!.updates) Y.applyUpdate(document, update)
-  return json(document)
-}
-
-const json = (document: Y.Doc) => toJson(document.getMap('cards'), { left: 1e8 }) as Record<string, unknown>
-
-async function expectShown(editors: Editor[], boardId: string): Promise<void> {
-  const content = await contentOf(boardId)
-  for (const { document } of editors)
-    await until(() => document.getMap('cards').size === Object.keys(content).length, 'all cards are there')
-  for (const { document } of editors) {
-    await until(
-      () => JSON.stringify(sorted(json(document))) === JSON.stringify(sorted(content)),
-      'the canvas shows the log',
-    )
-    expect(document.store.pendingStructs).toBeNull()
-  }
-}
-
-const sorted = (cards: Record<string, unknown>) =>
-  Object.keys(cards)
-    .toSorted()
-    .map((id) => [id, Object.entries(cards[id] as object).toSorted(([a], [b]) => (a < b ? -1 : 1))])
 
 test('[X120] a large board is shown without a document, with what the API writes meanwhile', async () => {
   const { id } = await makeLarge()
@@ -83,7 +42,7 @@ test('[X120] a large board is shown without a document, with what the API writes
   expect(made.live).toBe(true)
   for (const { cards } of first) await until(() => cards.has(made.cards[0].id), 'it is shown')
   const later = await open(here, id)
-  await expectShown([...first, later], id)
+  await expectShown(here, [...first, later], id)
   expect(isBuilt(here, id)).toEqual([false])
   expect(here.inMemory(id)[0]!.document.store.clients.size).toBe(0)
   first[0]!.provider.setAwarenessField('cursor', { x: 1, y: 1 })
@@ -104,7 +63,7 @@ test('[X120] another node writes while the board is shown here, without a docume
     for (const { cards } of editors) expect(cards.has(made.cards[0].id)).toBe(true)
   }
   expect(isBuilt(here, id)).toEqual([false])
-  await expectShown(editors, id)
+  await expectShown(here, editors, id)
 })
 
 test('[X121] the first edit builds the document: it is acknowledged, shown and indexed, and nothing is missed', async () => {
@@ -119,11 +78,11 @@ test('[X121] the first edit builds the document: it is acknowledged, shown and i
   expect(isBuilt(here, id)).toEqual([true])
   await until(() => ben.cards.get(cards[3]!.id)!.get('title') === 'Edited', 'others are shown the edit')
   await until(() => eve.cards.has('mine'), 'those on another node, too')
-  await expectShown(editors, id)
+  await expectShown(here, editors, id)
   expect(succeeded(await user.api.get(`/boards/${id}/cards/${cards[3]!.id}`)).card.title).toBe('Edited')
   succeeded(await user.api.patch(`/boards/${id}/cards/${cards[4]!.id}`, { title: 'Patched' }))
   await until(() => eve.cards.get(cards[4]!.id)!.get('title') === 'Patched', 'a change by the API is shown')
-  await expectShown(editors, id)
+  await expectShown(here, editors, id)
   await expectMemoryEqualsLog(here, id)
   await expectIndexesRight(here)
 })
@@ -141,8 +100,8 @@ test('[X121] a client that comes back with edits gets what it lacks, and its edi
   await makeCards(user, id, [{ title: 'Meanwhile' }])
   const again = await openEditor(here.url, { boardId: id, token: user.token, document })
   await again.saved()
-  await expectShown([again], id)
-  expect((await contentOf(id))[cards[0]!.id]).toMatchObject({ title: 'Offline' })
+  await expectShown(here, [again], id)
+  expect((await contentOf(here, id))[cards[0]!.id]).toMatchObject({ title: 'Offline' })
 })
 
 test(
@@ -169,7 +128,7 @@ test(
       }
       await Promise.all(work)
       await editors[0]!.saved()
-      await expectShown(editors, id)
+      await expectShown(here, editors, id)
       leaveAll()
     }
     await expectIndexesRight(here)

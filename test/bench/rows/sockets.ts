@@ -13,8 +13,8 @@ const filledBoards = 3
 const filledMegabytes = 1.7
 /** About 170 bytes each. */
 const cardsOfFilled = 10_000
-/** Corkboard drops a document that nobody has open after a minute. */
-const unloadWithinMs = 180_000
+/** Corkboard drops a document that nobody has open, or has changed, after a minute. */
+const dropWithinMs = 180_000
 /** Each quiet socket gets two keep-alives in this time: one every 15 s. */
 const idleSeconds = 30
 
@@ -23,6 +23,7 @@ interface Figures {
   idleMs: number
   boardBytes: number
   filledBytes: number
+  quietBytes: number
   shownBytes: number
 }
 
@@ -32,6 +33,11 @@ const about = {
   boardBytes: { name: 'memory of an empty open board', unit: 'KB', atMost: 0.2 },
   filledBytes: {
     name: `memory of an open board of ${formatNumber(cardsOfFilled)} cards`,
+    unit: 'KB',
+    atMost: 0.2,
+  },
+  quietBytes: {
+    name: `the same, still open a minute after its last edit`,
     unit: 'KB',
     atMost: 0.2,
   },
@@ -59,9 +65,9 @@ export const idleSockets: Measure = {
         subject: side(bench.crowdSubject, { isStored: true }),
         reference: side(() => bench.freshEditorPeer('hocuspocus')),
       },
-      ({ socketBytes, idleMs, boardBytes, filledBytes, shownBytes }) =>
+      ({ socketBytes, idleMs, boardBytes, filledBytes, quietBytes, shownBytes }) =>
         `a socket ${kilobytes(socketBytes)}, idle ${formatNumber(idleMs)} ms/s, a board ${kilobytes(boardBytes)}, ` +
-        `a filled one ${kilobytes(filledBytes)}, opened again ${kilobytes(shownBytes)}`,
+        `a filled one ${kilobytes(filledBytes)}, quiet ${kilobytes(quietBytes)}, opened again ${kilobytes(shownBytes)}`,
     )
     return (Object.keys(about) as (keyof Figures)[]).map((field): Row => {
       const { name, unit, atMost } = about[field]
@@ -74,7 +80,7 @@ export const idleSockets: Measure = {
 
 const kilobytes = (bytes: number) => `${formatNumber(bytes / 1024)} KB`
 
-/** @param isStored whether the server can open a board again when nobody had it open; else it would be empty */
+/** @param isStored whether the server stores boards, so that it can drop documents; else a board opened again is empty */
 async function figures(
   bench: Bench,
   start: () => Promise<EditorServer>,
@@ -111,6 +117,10 @@ async function figures(
     await settled(server)
     const full = await settledMemory(server)
     const filledBytes = (usedBytes(full) - usedBytes(opened)) / filledBoards - socketBytes
+    const quiet = async () => {
+      const now = await dropped(server, full, 0.9 * filledBoards * filledBytes)
+      return (usedBytes(now) - usedBytes(opened)) / filledBoards - socketBytes
+    }
     const shown = async () => {
       const closed = await released(bench, server, full, filledBoards * filledBytes)
       await hold(filled, 1)
@@ -122,6 +132,7 @@ async function figures(
       idleMs: (idleCpu - startCpu) / idleSeconds,
       boardBytes: (usedBytes(opened) - usedBytes(held)) / emptyBoards - socketBytes,
       filledBytes,
+      quietBytes: isStored ? await quiet() : filledBytes,
       shownBytes: isStored ? await shown() : filledBytes,
     }
   } finally {
@@ -130,7 +141,7 @@ async function figures(
   }
 }
 
-/** Releases all editors, and waits until their documents leave memory. @returns the memory then */
+/** Releases all editors, and waits until their documents have left memory. @returns the memory then */
 async function released(
   bench: Bench,
   server: EditorServer,
@@ -138,11 +149,16 @@ async function released(
   documentBytes: number,
 ): Promise<MemoryBytes> {
   await bench.load.run('release', null)
-  const deadline = performance.now() + unloadWithinMs
+  return dropped(server, held, documentBytes / 2)
+}
+
+/** Waits until documents that took `bytes` have left memory. @returns the memory then */
+async function dropped(server: EditorServer, held: MemoryBytes, bytes: number): Promise<MemoryBytes> {
+  const deadline = performance.now() + dropWithinMs
   for (;;) {
     const now = await settledMemory(server)
-    if (usedBytes(held) - usedBytes(now) > documentBytes / 2) return now
-    if (performance.now() > deadline) throw new Error('the boards do not leave memory')
+    if (usedBytes(held) - usedBytes(now) > bytes) return now
+    if (performance.now() > deadline) throw new Error('the documents do not leave memory')
     await delay(5000)
   }
 }
