@@ -7,6 +7,7 @@ import type { Written } from '../commit/write-request.ts'
 import { currentOrder } from './card-order.ts'
 import { findCard, rawReader } from '../canvas/canvas.ts'
 import type { BoardDocument } from '../documents/document.ts'
+import { caughtUpSoon } from '../documents/reach.ts'
 import { readCard } from '../canvas/project.ts'
 import type { LiveBoards } from './live.ts'
 
@@ -128,7 +129,7 @@ export async function catchUp(live: LiveBoards, boardId: string): Promise<BoardD
     (tx) => tx<{ seq: number }[]>`select seq from board_documents where board_id = ${boardId}`,
   )
   if (head) board.noticed(head.seq)
-  await board.caughtUpSoon()
+  await caughtUpSoon(board)
   return board
 }
 

@@ -1,9 +1,10 @@
-/** Reads the log of a board in memory, and applies it to the board's document. */
+/** Reads the log of a board in memory, applies it to the board's document, and measures it. */
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { Logger } from '../../platform/log.ts'
 import type { Database, StatementPool } from '../../sql/database.ts'
-import { news, ownBuffers, tail, type LogContent, type News, type Tail } from '../log/log.ts'
+import type { BoardQueue } from '../commit/board-queue.ts'
+import { news, ownBuffers, tail, type BoardHead, type LogContent, type News, type Tail } from '../log/log.ts'
 import type { LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
 import { nothingIndexed, type LogOrigin } from './origin.ts'
@@ -21,13 +22,19 @@ export class BoardLog {
   readonly #document: Document
   readonly #options: BoardLogOptions
   readonly #gone: () => void
+  readonly #queue: BoardQueue
   /** Read with the log. */
   #ownerId = ''
+  /** A measure of the board's size: bytes of snapshot and log when they were read, plus the bytes since. */
+  sizeBytes = 0
+  /** Steps that integrating the document's items took since the start of loading, as meter.ts counts them. */
+  mergeSteps = 0
 
   /** @param gone called when the board does not exist any more */
-  constructor(boardId: string, document: Document, options: BoardLogOptions, gone: () => void) {
-    this.#boardId = boardId
+  constructor(document: Document, queue: BoardQueue, options: BoardLogOptions, gone: () => void) {
+    this.#boardId = queue.boardId
     this.#document = document
+    this.#queue = queue
     this.#options = options
     this.#gone = gone
   }
@@ -35,9 +42,12 @@ export class BoardLog {
   /**
    * Reads what was committed after a position.
    *
-   * @param mostBytes a log of more bytes is not read; see `Tail.isLeftOut`
+   * @param mostBytes a log of more bytes is not read; see `Tail.isLeftOut`. Null: it is read in any case.
    */
-  async read(from: number, pool?: StatementPool, mostBytes: number | null = null): Promise<Tail> {
+  async read(
+    from: number,
+    { pool, mostBytes }: { pool?: StatementPool; mostBytes: number | null },
+  ): Promise<Tail> {
     const found = await tail(this.#options.database, this.#boardId, from, pool, mostBytes)
     if (!found) {
       this.#gone()
@@ -49,7 +59,7 @@ export class BoardLog {
   /** The same for what others have committed since. Usually that is little. */
   async follow(from: number): Promise<News> {
     const found = await news(this.#options.database, this.#boardId, from)
-    return found ? this.#counted(found) : this.read(from, 'follow')
+    return found ? this.#counted(found) : this.read(from, { pool: 'follow', mostBytes: null })
   }
 
   /** Counts the document's memory for the account that owns the workspace now. */
@@ -61,21 +71,27 @@ export class BoardLog {
   }
 
   /** Reads the whole of a large log when it is its turn, and uses it. */
-  readLarge<T>(use: (log: Tail) => Promise<T>, pool?: StatementPool): Promise<T> {
+  readLarge<T>(use: (log: Tail) => Promise<T>): Promise<T> {
     const { memory, loader } = this.#options
     memory.opening(this.#document)()
-    return loader.large.run(this.#ownerId, async () => use(await this.read(0, pool)))
+    return loader.large.run(this.#ownerId, async () => use(await this.read(0, { mostBytes: null })))
   }
 
-  /**
-   * Applies what was read, or what continues it. Nobody else may use it.
-   *
-   * @returns the steps that integrating its items took (meter.ts)
-   */
-  apply(found: LogContent, { isOpening }: { isOpening: boolean }): Promise<number> {
+  /** Takes over the counters and the size of what was read. */
+  learn({ updates: _updates, snapshot: _snapshot, ...head }: News): void {
+    this.sizeBytes = head.snapshotBytes + head.logBytes
+    this.learnHead(head)
+  }
+
+  learnHead(head: BoardHead): void {
+    if ((this.#queue.head?.seq ?? -1) <= head.seq) this.#queue.learn(head)
+  }
+
+  /** Applies what was read, or what continues it. Nobody else may use it. */
+  async apply(found: LogContent, { isOpening }: { isOpening: boolean }): Promise<void> {
     const { memory, loader } = this.#options
     const { snapshot, updates } = found
-    return loader.apply(
+    this.mergeSteps += await loader.apply(
       this.#document,
       { snapshot, updates },
       {

@@ -2,32 +2,32 @@
  * A board in memory. It records the log position that its document contains, and the cards that changed since the last
  * index update. The log is the truth. This is a cache of it, which can be dropped when nothing is outstanding.
  *
- * A large board that is only shown has no document; see shown-board.ts.
+ * Its canvases are shown the document (built-board.ts), or the stored bytes of a large board that is only shown
+ * (shown-board.ts).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
-import { ServiceError } from '../../core/errors.ts'
 import type { Logger } from '../../platform/log.ts'
-import { atOnce, inTurns, type Steps } from '../../platform/work/loop-turn.ts'
-import type { Database, StatementPool } from '../../sql/database.ts'
+import { atOnce, inTurns } from '../../platform/work/loop-turn.ts'
+import type { Database } from '../../sql/database.ts'
 import { cardsOf, groupsOf } from '../canvas/canvas.ts'
 import type { BoardQueue } from '../commit/board-queue.ts'
 import type { CommitQueue } from '../commit/commit.ts'
 import { NoMemory } from '../commit/refusal.ts'
 import type { CommittedWrite, CommittingDocument, FlushRows } from '../commit/committing-document.ts'
-import { applyWrites, costOf, partBytes } from './apply-writes.ts'
-import { BoardLog, withoutListeners } from './board-log.ts'
+import { costOf, partBytes } from './apply-writes.ts'
+import { BoardLog } from './board-log.ts'
+import { BuiltBoard } from './built-board.ts'
 import { isTooCostly, largeLogBytes, type LogLoader } from './load.ts'
 import type { DocumentMemory } from './memory.ts'
-import { authorsOf, isFromLog, senderOf, type TurnOrigin } from './origin.ts'
-import { bytesOf, type Added, type BoardHead, type News, type Tail } from '../log/log.ts'
+import type { TurnOrigin } from './origin.ts'
+import type { Added, Tail } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
 import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
-import { empty, isAtRest } from './empty.ts'
 import { FanOut } from './fan-out.ts'
-import { SharedState, type EncodedState } from './shared-state.ts'
+import type { EncodedState } from './shared-state.ts'
 import { ShownBoard } from './shown-board.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -40,9 +40,6 @@ export interface DocumentContext {
   onUnusable(boardId: string, error: unknown): void
   log: Logger
 }
-
-/** How long a canvas that opens, and a request, wait for the document to catch up. */
-const [reachWithinMs, caughtUpWithinMs] = [5000, 10_000]
 
 /**
  * Changes that are not indexed after this time are indexed here, whichever node took them. The node that took an edit
@@ -84,35 +81,36 @@ export class BoardDocument implements CommittingDocument {
   readonly boardId: string
   readonly document: Document
   readonly queue: BoardQueue
-  readonly #shared: SharedState
+  readonly fanOut: FanOut
+  readonly #built: BuiltBoard
   /** What canvases are shown as long as the document is not built. Null: they are shown the document. */
   #shown: ShownBoard | null = null
   #isBuilding = false
   readonly #context: DocumentContext
   readonly #unindexed: Unindexed
   #state: State = { kind: 'loading' }
-  #appliedSeq = 0
   #knownSeq = 0
   /** The newest known position when a canvas was closed because it reads too slowly. */
   #missedSeq = -1
-  #sizeBytes = 0
-  #mergeSteps = 0
   #lastUsedAt = 0
   /** When the document itself was last wanted or changed (`performance.now()`). */
   #usedAt = 0
   #holds = 0
-  readonly #fanOut: FanOut
   readonly #log: BoardLog
 
   constructor(boardId: string, document: Document, queue: BoardQueue, context: DocumentContext) {
     this.boardId = boardId
     this.document = document
     this.queue = queue
-    this.#shared = new SharedState(document)
-    this.#fanOut = new FanOut(document)
+    this.fanOut = new FanOut(document)
     this.#context = context
-    this.#log = new BoardLog(boardId, document, context, () => this.gone())
+    this.#log = new BoardLog(document, queue, context, () => this.gone())
     this.#unindexed = new Unindexed(boardId, document, context.log)
+    this.#built = new BuiltBoard({
+      ...{ document, queue, fanOut: this.fanOut, log: this.#log, unindexed: this.#unindexed },
+      ...{ database: context.database, commits: context.queue },
+      reached: (seq) => this.#reached(seq),
+    })
     limitCleanup(document)
     weigh(document)
     clearLater(document, { run: (steps) => inTurns(steps).catch(this.#clearFailed) })
@@ -120,7 +118,12 @@ export class BoardDocument implements CommittingDocument {
 
   /** The encoded document, for clients that join. */
   get shared(): EncodedState {
-    return this.#shown?.state ?? this.#shared
+    return this.#face.state
+  }
+
+  /** What canvases are shown. */
+  get #face(): BuiltBoard | ShownBoard {
+    return this.#shown ?? this.#built
   }
 
   get isStored(): boolean {
@@ -134,11 +137,11 @@ export class BoardDocument implements CommittingDocument {
 
   /** The log position up to which canvases are shown everything. */
   get appliedSeq(): number {
-    return this.#shown?.seq ?? this.#appliedSeq
+    return this.#face.seq
   }
 
   get current(): boolean {
-    return this.#state.kind === 'following' && this.#appliedSeq >= this.#knownSeq
+    return this.#state.kind === 'following' && this.appliedSeq >= this.#knownSeq
   }
 
   /** Whether dropping the document now would lose edits, or leave some without index rows. */
@@ -178,7 +181,7 @@ export class BoardDocument implements CommittingDocument {
 
   /** A measure of its size: bytes of snapshot and log when it was loaded, plus the bytes applied since. */
   get sizeBytes(): number {
-    return this.#sizeBytes
+    return this.#log.sizeBytes
   }
 
   /** Whether it may become larger: its account has room in memory. */
@@ -188,16 +191,16 @@ export class BoardDocument implements CommittingDocument {
 
   /** Sets the size after merging. Much of the data since the loading has been overwritten. */
   measured(sizeBytes: number): void {
-    this.#sizeBytes = sizeBytes
+    this.#log.sizeBytes = sizeBytes
   }
 
   /** Steps that integrating its items took since the start of loading, as meter.ts counts them. */
   get mergeSteps(): number {
-    return this.#mergeSteps
+    return this.#log.mergeSteps
   }
 
   merged(steps: number): void {
-    this.#mergeSteps += steps
+    this.#log.mergeSteps += steps
   }
 
   get lastUsedAt(): number {
@@ -219,9 +222,9 @@ export class BoardDocument implements CommittingDocument {
     groupsOf(this.document)
     this.queue.attach(this) // from now on it receives commits, including those made while it loads
     try {
-      const found = await this.#log.read(0, undefined, largeLogBytes)
+      const found = await this.#log.read(0, { mostBytes: largeLogBytes })
       if (found.isLeftOut && found.indexedSeq === found.seq) {
-        this.#learn(found)
+        this.#log.learn(found)
         this.#show(found.seq, null)
       } else await this.#loadDocument(found)
     } catch (error) {
@@ -233,34 +236,13 @@ export class BoardDocument implements CommittingDocument {
   }
 
   async #loadDocument(found: Tail): Promise<void> {
-    const hear = withoutListeners(this.document)
-    try {
-      await this.#fill(found)
-    } finally {
-      hear()
-    }
-    this.#listen()
+    await this.#fill(found)
+    this.#built.listen()
     if (this.#state.kind === 'loading') this.#state = { kind: 'following' }
   }
 
-  /** Applies the whole log to the empty document, and compares the index with it. */
-  async #fill(found?: Tail): Promise<void> {
-    let head = await this.#applyTail(undefined, found)
-    // Apply what was committed meanwhile, here or elsewhere, before anybody sees the document.
-    do head = await this.#applyTail()
-    while (this.#appliedSeq < this.#knownSeq)
-    // Compare with the newest position: nobody has recorded which cards changed during the loading.
-    if (head.indexedSeq < head.seq) await this.#unindexed.compare(this.#context.database)
-  }
-
-  #listen(): void {
-    this.document.on('update', this.#onUpdate)
-    this.document.on('afterTransaction', this.#unindexed.onTransaction)
-  }
-
-  #unlisten(): void {
-    this.document.off('update', this.#onUpdate)
-    this.document.off('afterTransaction', this.#unindexed.onTransaction)
+  #fill(found?: Tail): Promise<void> {
+    return this.#built.fill(() => this.#knownSeq, found)
   }
 
   // ---- a large board that is only shown
@@ -269,14 +251,13 @@ export class BoardDocument implements CommittingDocument {
   #show(seq: number, vector: Uint8Array | null): void {
     this.#shown = new ShownBoard({
       ...{ document: this.document, log: this.#log, seq, vector },
-      sent: (bytes) => (this.#sizeBytes += bytes),
       wanted: () => void this.built(),
     })
     this.#know(seq)
     this.#state = { kind: 'stored' }
   }
 
-  /** Keeps the document built until the returned function is called. Call it while the document is built. */
+  /** Until the returned function is called, a document that is built stays. */
   hold(): () => void {
     this.#holds += 1
     return () => void (this.#holds -= 1)
@@ -284,28 +265,11 @@ export class BoardDocument implements CommittingDocument {
 
   /** Drops the document of a large board. @returns false, with nothing done, when it is used or would be missed */
   putAway(): boolean {
-    if (!this.#mayBePutAway) return false
-    const vector = Y.encodeStateVector(this.document)
-    this.#unlisten()
-    this.#shared.drop()
-    empty(this.document)
-    this.#mergeSteps = 0
-    this.#show(this.#appliedSeq, vector)
-    this.#appliedSeq = 0
-    return true
-  }
-
-  get #mayBePutAway(): boolean {
-    const { head } = this.queue
     const isUsed = this.#holds > 0 || this.document.getConnectionsCount() > this.editors
-    return (
-      this.current &&
-      !isUsed &&
-      !this.outstanding &&
-      head?.indexedSeq === this.#appliedSeq &&
-      this.#sizeBytes > largeLogBytes &&
-      isAtRest(this.document)
-    )
+    if (!this.current || isUsed || this.outstanding || !this.#built.mayDrop) return false
+    const seq = this.appliedSeq
+    this.#show(seq, this.#built.drop())
+    return true
   }
 
   /**
@@ -323,23 +287,18 @@ export class BoardDocument implements CommittingDocument {
   /** Builds the document while canvases show the stored state, and then sends them what they lack. */
   async #build(shown: ShownBoard): Promise<void> {
     this.#isBuilding = true
-    const hear = withoutListeners(this.document)
-    try {
-      for (let attempt = 0, isFilled = false; !isFilled && !this.#isOver; attempt++) {
-        isFilled = await this.#fill().then(
-          () => true,
-          (error: unknown) => this.#failedBuild(error, attempt),
-        )
-      }
-    } finally {
-      hear()
+    for (let attempt = 0, isFilled = false; !isFilled && !this.#isOver; attempt++) {
+      isFilled = await this.#fill().then(
+        () => true,
+        (error: unknown) => this.#failedBuild(error, attempt),
+      )
     }
     if (this.#isOver) return
-    await shown.sendRest(this.#appliedSeq)
-    this.#listen()
+    await shown.sendRest(this.#built.seq)
+    this.#built.listen()
     this.#shown = null
     this.#isBuilding = false
-    shown.end(this.#shared)
+    shown.end(this.#built.state)
   }
 
   /** @returns false when another attempt may help */
@@ -375,62 +334,29 @@ export class BoardDocument implements CommittingDocument {
   /** Detaches the document, before it leaves memory. */
   drop(): void {
     this.queue.detach(this)
-    this.#unlisten()
+    this.#built.unlisten()
   }
 
-  /**
-   * Broadcasts an edit to the open canvases, at once when the board is quiet. Otherwise edits within a few milliseconds
-   * are sent together (Hocuspocus' `flushDelay`), because each broadcast is a write to every socket.
-   */
-  broadcast(): void {
-    this.#fanOut.broadcast()
-  }
-
-  /** Applies edits in one transaction. The caller calls `broadcast` afterwards. */
+  /** Applies edits in one transaction. The caller calls `fanOut.broadcast` afterwards. */
   edit(origin: TurnOrigin, work: () => void): void {
-    this.#fanOut.beforeBroadcast(() => Y.transact(this.document, work, origin, false))
-  }
-
-  /** Returns what broadcasts have cost each account since the last call, in milliseconds; see fan-out.ts. */
-  takeCharges(): ReadonlyMap<string, number> {
-    return this.#fanOut.takeCharges()
+    this.fanOut.beforeBroadcast(() => Y.transact(this.document, work, origin, false))
   }
 
   showWith(sockets: number): void {
-    if (sockets * 2 >= this.editors && !this.#fanOut.isSlow) this.document.flush()
+    if (sockets * 2 >= this.editors && !this.fanOut.isSlow) this.document.flush()
   }
 
   whenShown(then: () => void): void {
-    this.#fanOut.afterSending(then)
+    this.fanOut.afterSending(then)
+  }
+
+  get isCatchingUp(): boolean {
+    return this.#state.kind === 'catching up'
   }
 
   /** Resolves when the document contains all known commits. */
   async caughtUp(): Promise<void> {
     while (this.#state.kind === 'catching up') await this.#state.done
-  }
-
-  /**
-   * Resolves when a canvas may be shown the board, with everything up to this position.
-   *
-   * @throws ServiceError `session_unavailable` when that takes too long
-   */
-  async showable(seq: number): Promise<void> {
-    if (!this.#shown) await this.caughtUpSoon()
-    await this.#reach(seq)
-  }
-
-  /** @throws ServiceError `session_unavailable` when that takes too long */
-  async caughtUpSoon(): Promise<void> {
-    if (this.#state.kind !== 'catching up') return
-    await Promise.race([this.caughtUp(), delay(caughtUpWithinMs, undefined, { ref: false })])
-    if (this.#state.kind === 'catching up') throw outOfDate()
-  }
-
-  async #reach(seq: number): Promise<void> {
-    this.noticed(seq)
-    if (this.appliedSeq >= seq) return
-    await Promise.race([this.caughtUp(), delay(reachWithinMs, undefined, { ref: false })])
-    if (this.appliedSeq < seq) throw outOfDate()
   }
 
   /** Records that a canvas was closed because it reads too slowly. */
@@ -446,28 +372,17 @@ export class BoardDocument implements CommittingDocument {
   // ---- the commit path
 
   committed(seq: number, writes: CommittedWrite[]): void {
-    if (this.#state.kind === 'stored' && seq === this.appliedSeq + 1) {
-      this.#know(seq)
-      const updates = writes.flatMap((write) => write.updates)
-      this.#shown!.send(seq, updates)
-      return
-    }
-    if (this.#state.kind !== 'following' || seq !== this.#appliedSeq + 1) {
-      this.noticed(seq)
-      return
-    }
+    const { kind } = this.#state
+    const isNext = (kind === 'following' || kind === 'stored') && seq === this.appliedSeq + 1
+    if (!isNext) return this.noticed(seq)
     this.#know(seq)
-    const cost = writes.reduce((sum, { updates }) => sum + costOf(updates), 0)
-    if (cost > partBytes) this.#follow(inTurns(this.#apply(seq, writes)))
-    else atOnce(this.#apply(seq, writes))
-  }
-
-  *#apply(seq: number, writes: CommittedWrite[]): Steps<void> {
-    for (const applied of applyWrites(this.document, writes, this.#log.failed)) {
-      this.#sizeBytes += applied
-      yield
+    if (this.#shown) {
+      const updates = writes.flatMap((write) => write.updates)
+      return this.#shown.send(seq, updates)
     }
-    this.#reached(seq)
+    const cost = writes.reduce((sum, { updates }) => sum + costOf(updates), 0)
+    if (cost > partBytes) this.#follow(inTurns(this.#built.apply(seq, writes)))
+    else atOnce(this.#built.apply(seq, writes))
   }
 
   /**
@@ -479,7 +394,7 @@ export class BoardDocument implements CommittingDocument {
     const { head } = this.queue
     if (head?.seq === seq && head.indexedSeq < indexedSeq) this.queue.learn({ ...head, indexedSeq })
     // Another node may have merged the log.
-    if (seq === this.appliedSeq && this.queue.edits.count === 0 && bytes < this.#sizeBytes)
+    if (seq === this.appliedSeq && this.queue.edits.count === 0 && bytes < this.sizeBytes)
       this.measured(bytes)
     if (this.isStored) {
       if (indexedSeq < seq) void this.built()
@@ -498,7 +413,6 @@ export class BoardDocument implements CommittingDocument {
   }
 
   #reached(seq: number): void {
-    this.#appliedSeq = seq
     this.#usedAt = performance.now()
     this.#know(seq)
     this.#unindexed.reached(this.#knownSeq, this.queue.edits)
@@ -545,13 +459,13 @@ export class BoardDocument implements CommittingDocument {
     for (let attempt = 0; this.appliedSeq < this.#knownSeq && !this.#isOver; attempt++) {
       const wanted = this.#knownSeq
       try {
-        if (attempt === 0 && added?.after === this.appliedSeq && (await this.#take(added))) {
-          this.broadcast()
+        if (attempt === 0 && added?.after === this.appliedSeq && (await this.#face.take(added))) {
+          this.fanOut.broadcast()
           continue
         }
-        const seq = this.#shown ? await this.#shown.readOn() : await this.#readOn()
+        const seq = await this.#face.readOn()
         if (seq === null) return await this.#build(this.#shown!)
-        this.broadcast()
+        this.fanOut.broadcast()
         // A wrong hint can name a position that does not exist. What was known before the log was read is in it.
         if (seq < wanted && this.#knownSeq === wanted) this.#knownSeq = seq
       } catch (error) {
@@ -561,68 +475,13 @@ export class BoardDocument implements CommittingDocument {
     }
   }
 
-  /** @returns false when it has to be read from the log */
-  async #take(added: Added): Promise<boolean> {
-    if (this.#shown) return this.#shown.take(added)
-    await this.#applyAdded(added)
-    return true
-  }
-
-  /** Applies what the log has got. @returns its newest position */
-  async #readOn(): Promise<number> {
-    const { seq } = await this.#applyFound(await this.#log.follow(this.#appliedSeq))
-    return seq
-  }
-
   /** Whether it will leave memory. */
   get #isOver(): boolean {
     return this.isGone || this.isDistrusted || this.document.isDestroyed
-  }
-
-  /** @param found the log, when it is read already */
-  async #applyTail(pool?: StatementPool, found?: Tail): Promise<Tail> {
-    found ??= await this.#log.read(this.#appliedSeq, pool, this.#appliedSeq === 0 ? largeLogBytes : null)
-    return found.isLeftOut
-      ? this.#log.readLarge((whole) => this.#applyFound(whole), pool)
-      : this.#applyFound(found)
-  }
-
-  async #applyFound<Found extends News>(found: Found): Promise<Found> {
-    this.merged(await this.#log.apply(found, { isOpening: this.#appliedSeq === 0 }))
-    this.#learn(found)
-    this.#reached(found.seq)
-    return found
-  }
-
-  async #applyAdded({ head, updates }: Added): Promise<void> {
-    this.merged(await this.#log.apply({ snapshot: null, updates }, { isOpening: false }))
-    this.#sizeBytes += bytesOf(updates)
-    this.#learnHead(head)
-    this.#reached(head.seq)
-  }
-
-  #learn({ updates: _updates, snapshot: _snapshot, ...head }: News): void {
-    this.#sizeBytes = head.snapshotBytes + head.logBytes
-    this.#learnHead(head)
-  }
-
-  #learnHead(head: BoardHead): void {
-    if ((this.queue.head?.seq ?? -1) <= head.seq) this.queue.learn(head)
   }
 
   readonly #clearFailed = (error: unknown): void => {
     this.#context.log.error({ err: error, boardId: this.boardId }, 'what was deleted could not be cleared')
     this.distrust()
   }
-
-  readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
-    if (isFromLog(origin)) return
-    this.#sizeBytes += update.byteLength
-    const authors = authorsOf(origin, update)
-    this.#fanOut.wrote(authors.actors, update, senderOf(origin))
-    this.#context.queue.edit(this.queue, { update, ...authors })
-  }
 }
-
-const outOfDate = () =>
-  new ServiceError('session_unavailable', 'The live document is out of date. Try again shortly.')

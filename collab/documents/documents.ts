@@ -12,6 +12,7 @@ import { NoMemory } from '../commit/refusal.ts'
 import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
 import { DocumentMemory, type MemoryBounds, type Payer } from './memory.ts'
 import { isFromLog } from './origin.ts'
+import { caughtUpSoon, showable } from './reach.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
@@ -30,7 +31,7 @@ export interface DocumentsOptions extends Omit<DocumentContext, 'memory' | 'onUn
 const idleMs = 60_000
 /**
  * How long the document of a large open board stays without being changed or read: so long for each megabyte, and a minute
- * at least. Building it again takes 0.2 s for each megabyte. While memory is tight, all are dropped after the shorter time.
+ * at least. Building it again takes 0.3 s for each megabyte. While memory is tight, all are dropped after the shorter time.
  */
 const quietMsPerByte = 30_000 / 1e6
 const tightQuietMs = 10_000
@@ -179,13 +180,13 @@ export class Documents {
   lease(boardId: string): Promise<Lease> {
     return this.#hold(boardId, async (board) => {
       await board.built()
-      await board.caughtUpSoon()
+      await caughtUpSoon(board)
     })
   }
 
   /** Brings a board into memory, so that a canvas can be shown everything up to `seq`. Its document may not be built. */
   async show(boardId: string, seq: number): Promise<void> {
-    const { release } = await this.#hold(boardId, (board) => board.showable(seq))
+    const { release } = await this.#hold(boardId, (board) => showable(board, seq))
     release()
   }
 

@@ -23,8 +23,6 @@ export interface ShownBoardOptions {
   seq: number
   /** The state vector of what canvases have, encoded; null when nobody has the board open yet. */
   vector: Uint8Array | null
-  /** Called with the bytes of each commit that canvases were sent. */
-  sent(bytes: number): void
   /** Called when the document should be built: the log is read often. */
   wanted(): void
 }
@@ -62,11 +60,11 @@ export class ShownBoard {
   /** Sends canvases one commit. */
   send(seq: number, updates: Uint8Array[]): void {
     this.#state.send(seq, updates)
-    this.#options.sent(bytesOf(updates))
+    this.#options.log.sizeBytes += bytesOf(updates)
   }
 
   /** Sends canvases what another node has added. @returns false when the document has to be built: not all is indexed */
-  take({ head, updates }: Added): boolean {
+  async take({ head, updates }: Added): Promise<boolean> {
     if (head.indexedSeq < head.seq) return false
     this.send(head.seq, updates)
     return true

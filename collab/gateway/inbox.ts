@@ -159,8 +159,8 @@ export class Inbox {
       this.#boards.delete(board)
       const { applied, left } = this.#run(board, frames, until)
       if (left.length > 0) this.#boards.set(board, [...(this.#boards.get(board) ?? []), ...left])
-      board.broadcast()
-      for (const [account, ms] of board.takeCharges()) this.#pace.spend(account, ms)
+      board.fanOut.broadcast()
+      for (const [account, ms] of board.fanOut.takeCharges()) this.#pace.spend(account, ms)
       this.#acknowledge(board, applied)
       if (performance.now() > until) break
     }

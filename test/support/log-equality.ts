@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import * as Y from 'yjs'
 import { toJson } from '../../collab/canvas/json.ts'
+import { showable } from '../../collab/documents/reach.ts'
 import { replay, tail } from '../../collab/log/log.ts'
 import { until } from './editor.ts'
 import type { TestService } from './service.ts'
@@ -22,7 +23,7 @@ export async function expectMemoryEqualsLog(service: TestService, boardId: strin
   expect(failures).toEqual([])
   for (const board of boards) {
     await board.built()
-    if (board.editors === 0) await board.showable(log!.seq) // it follows the log again when a canvas opens
+    if (board.editors === 0) await showable(board, log!.seq) // it follows the log again when a canvas opens
     await until(() => board.appliedSeq >= log!.seq, 'the node holds all of the log')
     // What a large deletion deletes is cleared in turns.
     await until(
