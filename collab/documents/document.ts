@@ -28,6 +28,7 @@ import { clearLater } from '../updates/clear.ts'
 import { weigh } from '../updates/weight.ts'
 import { FanOut } from './fan-out.ts'
 import type { EncodedState } from './shared-state.ts'
+import { costlyRetryMs } from './refusals.ts'
 import { ShownBoard } from './shown-board.ts'
 import { Unindexed } from './unindexed.ts'
 
@@ -49,9 +50,6 @@ const takeOverMs = 3000
 
 /** The cost of a transaction for each client of the document. Measured: 0.27 µs with 5,000 clients, 0.6 with 45,000. */
 const clientMs = 0.0006
-
-/** A log that took too long to merge is tried again after this time. */
-export const costlyRetryMs = 600_000
 
 type State =
   | { kind: 'loading' }

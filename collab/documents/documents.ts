@@ -9,10 +9,11 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { QueueFull } from '../../platform/work/fair-queue.ts'
 import { NoMemory } from '../commit/refusal.ts'
-import { BoardDocument, costlyRetryMs, type DocumentContext } from './document.ts'
+import { BoardDocument, type DocumentContext } from './document.ts'
 import { DocumentMemory, type MemoryBounds, type Payer } from './memory.ts'
 import { isFromLog } from './origin.ts'
 import { caughtUpSoon, showable } from './reach.ts'
+import { Refusals, temporaryRefusal, tooCostly } from './refusals.ts'
 import { isTooCostly, type ApplyLogOptions } from './load.ts'
 import { ownBuffers, type LogContent } from '../log/log.ts'
 import { limitCleanup } from '../updates/cleanup.ts'
@@ -56,21 +57,6 @@ export interface DocumentsCounts {
   indexLagMs: number
 }
 
-/** The reason for a refusal that is only temporary. */
-export const temporaryRefusal = 'service unavailable'
-
-const maxRefused = 10_000
-/** For how long a board that does not fit into memory is refused without another look. */
-const noMemoryRetryMs = 2000
-
-function tooCostly(cause?: unknown): ServiceError {
-  return new ServiceError(
-    'session_unavailable',
-    'The live document of this board takes too long to open. Try again in ten minutes.',
-    { cause },
-  )
-}
-
 /** A full queue is a fault of the moment: whoever asked is told to come again. */
 const busyOr = (error: unknown): unknown =>
   error instanceof QueueFull
@@ -89,8 +75,7 @@ export class Documents {
   readonly #memory: DocumentMemory
   readonly #boards = new Map<string, BoardDocument>()
   #hocuspocus: Hocuspocus | null = null
-  /** Boards whose document took too long to load, or too much memory, with the time until which they are refused. */
-  readonly #refused = new Map<string, { until: number; error: ServiceError }>()
+  readonly #refusals: Refusals
   readonly #evicting = new WeakSet<BoardDocument>()
   #sweeper: NodeJS.Timeout | null = null
   #swept = { sizeBytes: 0, logRows: 0, indexLagMs: 0 }
@@ -98,6 +83,7 @@ export class Documents {
   constructor(options: DocumentsOptions) {
     this.#options = options
     this.#memory = new DocumentMemory(options.memory)
+    this.#refusals = new Refusals(options.clock)
   }
 
   /** Sets the Hocuspocus instance. It and this class need each other, so the gateway sets it after creating both. */
@@ -125,22 +111,21 @@ export class Documents {
    * too much memory, requests for the board are refused at once for a while.
    */
   async load(boardId: string, document: Document): Promise<void> {
-    const { clock, queue } = this.#options
+    const { queue } = this.#options
     const context = {
       ...{ ...this.#options, memory: this.#memory },
       onUnusable: (id: string, error: unknown) => this.#unusable(id, error),
     }
     const board = new BoardDocument(boardId, document, queue.board(boardId), context)
     try {
-      const refused = this.#refused.get(boardId)
-      if (refused && refused.until > clock.now()) throw refused.error
-      this.#refused.delete(boardId)
+      const refused = this.#refusals.find(boardId)
+      if (refused) throw refused
       await board.load()
     } catch (error) {
       document.destroy() // without this, its timers would keep running
       if (isTooCostly(error)) throw this.#refuseCostly(boardId, error)
-      if (error instanceof NoMemory && !this.#refused.has(boardId))
-        throw this.#refuse(boardId, error, noMemoryRetryMs)
+      if (error instanceof NoMemory && !this.#refusals.find(boardId))
+        throw this.#refusals.noMemory(boardId, error)
       throw Object.assign(busyOr(error) as Error, { reason: temporaryRefusal })
     }
     board.use(this.#options.clock.now())
@@ -152,7 +137,7 @@ export class Documents {
       { err: error, boardId },
       'a document takes too long to load; requests for it are refused for a while',
     )
-    return this.#refuse(boardId, tooCostly(error), costlyRetryMs)
+    return this.#refusals.costly(boardId, error)
   }
 
   #unusable(boardId: string, error: unknown): void {
@@ -164,12 +149,6 @@ export class Documents {
         'a document was closed: it is larger than what its account may have in memory',
       )
     this.#options.onUnusable(boardId, isCostly ? 'cost' : 'memory')
-  }
-
-  #refuse(boardId: string, error: ServiceError, forMs: number): Error {
-    if (this.#refused.size >= maxRefused) this.#refused.clear()
-    this.#refused.set(boardId, { until: this.#options.clock.now() + forMs, error })
-    return Object.assign(error, { reason: temporaryRefusal })
   }
 
   /**
@@ -213,8 +192,8 @@ export class Documents {
       if (board.isGone) throw noBoard()
       break
     }
-    const refused = this.#refused.get(boardId)
-    if (refused && refused.until > this.#options.clock.now()) throw refused.error
+    const refused = this.#refusals.find(boardId)
+    if (refused) throw refused
     throw new ServiceError('session_unavailable', 'The live document could not be opened. Try again shortly.')
   }
 
