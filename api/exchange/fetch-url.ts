@@ -81,6 +81,9 @@ export async function fetchUrl<Page>(
   return { error: sentence(outcome.error), code: codes[outcome.outcome] }
 }
 
+/** We ask for no part, and would keep it for the whole. */
+const partialContent = 206
+
 export const failedBy = ({ message, code }: ServiceError): Failed => ({ error: sentence(message), code })
 
 /** A text that begins with the name of the field stays as it is. */
@@ -93,7 +96,8 @@ async function receive<Page>(
   { account, boardId, page, stored }: Request<Page>,
   { status, headers, url, body }: Fetched,
 ): Promise<RemoteFile | Page | Failed> {
-  if (status < 200 || status > 299)
+  const isWhole = status >= 200 && status <= 299 && status !== partialContent
+  if (!isWhole)
     return { error: `The server of the URL answered with status ${status}.`, code: 'upstream_rejected' }
   const contentType = headers['content-type']
   const { start, whole, stream } = await begin(body)

@@ -124,6 +124,10 @@ test('[IM10] failures are told item by item, and the others are imported', async
       ),
       'upstream_error',
     ],
+    [
+      at((_q, response) => response.writeHead(206, { 'content-range': 'bytes 0-3/100' }).end('part')),
+      'upstream_rejected',
+    ],
     [at(() => undefined), 'upstream_error'],
     [at(serves('not gzip at all', 'text/html', { 'content-encoding': 'gzip' })), 'upstream_error'],
     [at(serves('x', 'text/html', { 'content-encoding': 'zstd' })), 'upstream_error'],

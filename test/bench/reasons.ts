@@ -13,7 +13,7 @@ const shared =
 const busy =
   'ending the transaction, and the commit with its parts in Node and in the driver, are the same for one edit as for many.'
 const document =
-  'both sides have the same Y.Doc, which takes 11 to 13 times its bytes. A board that nobody edits has none.'
+  'both sides have the same Y.Doc, which takes 11 to 13 times its bytes. Corkboard drops it a minute after the last edit.'
 
 /** Why a row misses its target: one sentence each, from a profile. The bench adds it to the guide only while the row misses. */
 export const reasons: Record<string, string> = {
