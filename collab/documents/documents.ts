@@ -32,10 +32,10 @@ export interface DocumentsOptions extends Omit<DocumentContext, 'memory' | 'onUn
 const idleMs = 60_000
 /**
  * How long the document of a large open board stays without being changed or read: so long for each megabyte, and a minute
- * at least. Building it again takes 0.3 s for each megabyte. While memory is tight, all are dropped after the shorter time.
+ * at least; a sixth of it while memory is tight. Building it again takes 0.3 s for each megabyte.
  */
 const quietMsPerByte = 30_000 / 1e6
-const tightQuietMs = 10_000
+const tightShare = 1 / 6
 
 type CopyPayer = Pick<Payer, 'account' | 'isPro'>
 
@@ -371,7 +371,8 @@ export class Documents {
   }
 
   #keepsFor({ document, sizeBytes }: BoardDocument): number {
-    return this.#memory.isTight(document) ? tightQuietMs : Math.max(idleMs, sizeBytes * quietMsPerByte)
+    const ms = Math.max(idleMs, sizeBytes * quietMsPerByte)
+    return this.#memory.isTight(document) ? ms * tightShare : ms
   }
 
   /** Drops all documents. Without this, their timers would keep running, and the process would keep their memory. */
