@@ -23,7 +23,7 @@ export const reasons: Record<string, string> = {
   'CPU of an edit to 10 observers': busy,
   'CPU of an edit to 100 observers': busy,
   "a person's edit beside 50 API clients":
-    'an edit waits for the commit under way, of five writes at most, then for its own, and before for the requests that one turn begins.',
+    'an edit waits for the commit under way, of four writes at most, then for its own, and before for the requests that one turn begins.',
   'memory of an empty open board':
     'an empty document is small, and an open board also has its queue, its position, what is not indexed, and its awareness.',
   'memory of an open board of 10,000 cards': document,
