@@ -81,15 +81,15 @@ export async function fetchUrl<Page>(
   return { error: sentence(outcome.error), code: codes[outcome.outcome] }
 }
 
-/** We ask for no part, and would keep it for the whole. */
-const partialContent = 206
-
 export const failedBy = ({ message, code }: ServiceError): Failed => ({ error: sentence(message), code })
 
 /** A text that begins with the name of the field stays as it is. */
 const sentence = (text: string) =>
   (text.startsWith('url ') ? text : text.charAt(0).toUpperCase() + text.slice(1)) +
   (text.endsWith('.') ? '' : '.')
+
+/** Part of a file: we ask for none, and must not store one as the whole. */
+const partialContent = 206
 
 async function receive<Page>(
   context: ApiContext,

@@ -32,7 +32,7 @@ const manyWrites = 8
  * API writes of a board that go into one commit while somebody edits the board. Its next edit waits for all of them.
  * Measured beside 50 clients that write to it as fast as they can, medians of 6 to 16 runs of 8 s each: an edit is
  * acknowledged within 31 ms (95th percentile) with 5, and the clients write 930 cards a second. With 6: 37 ms and 1,020.
- * With 8: 42 and 1,210. On a slower machine, 8 runs each: 21 ms and 660 with 4, 25 ms and 630 with 5.
+ * With 8: 42 and 1,210. On a slower machine, 8 runs each: 22 ms and 660 with 4, 25 ms and 630 with 5.
  */
 const writesBesideEdits = 4
 

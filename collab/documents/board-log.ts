@@ -91,7 +91,7 @@ export class BoardLog {
   async apply(found: LogContent, { isOpening }: { isOpening: boolean }): Promise<void> {
     const { memory, loader } = this.#options
     const { snapshot, updates } = found
-    this.mergeSteps += await loader.apply(
+    const steps = await loader.apply(
       this.#document,
       { snapshot, updates },
       {
@@ -102,6 +102,7 @@ export class BoardLog {
         transfer: ownBuffers(found),
       },
     )
+    this.mergeSteps += steps // editors' updates were counted meanwhile
   }
 
   /** Reports an update of the log that could not be applied completely. */

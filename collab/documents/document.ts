@@ -245,7 +245,11 @@ export class BoardDocument implements CommittingDocument {
 
   // ---- a large board that is only shown
 
-  /** @param vector the state vector of what canvases have; null when there are none */
+  /**
+   * Shows the board as stored bytes.
+   *
+   * @param vector the state vector of the open canvases; null when no canvas is open
+   */
   #show(seq: number, vector: Uint8Array | null): void {
     this.#shown = new ShownBoard({
       ...{ document: this.document, log: this.#log, seq, vector },
@@ -255,7 +259,7 @@ export class BoardDocument implements CommittingDocument {
     this.#state = { kind: 'stored' }
   }
 
-  /** Until the returned function is called, a document that is built stays. */
+  /** Keeps a built document in memory until the returned function is called. */
   hold(): () => void {
     this.#holds += 1
     return () => void (this.#holds -= 1)

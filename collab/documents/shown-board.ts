@@ -21,7 +21,7 @@ export interface ShownBoardOptions {
   log: BoardLog
   /** Its position in the log. */
   seq: number
-  /** The state vector of what canvases have, encoded; null when nobody has the board open yet. */
+  /** The state vector of the open canvases, encoded; null when no canvas is open. */
   vector: Uint8Array | null
   /** Called when the document should be built: the log is read often. */
   wanted(): void

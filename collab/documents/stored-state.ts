@@ -20,7 +20,7 @@ export interface StoredContent {
 export interface StoredStateOptions {
   /** The position that the board has. */
   seq: number
-  /** The state vector of what all clients have, encoded; null when there is no client yet. */
+  /** The state vector of all clients, encoded; null when there is no client yet. */
   vector: Uint8Array | null
   read(): Promise<StoredContent>
   /** Sends an update to all canvases. */

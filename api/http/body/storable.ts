@@ -49,7 +49,7 @@ interface Step {
 /**
  * Finds a field whose name or text can't be stored. Not recursive, because bodies can be deep.
  *
- * @returns its path, such as `cards[1].title`; null when there is none
+ * @returns the path of that field, such as `cards[1].title`; null when the whole body can be stored
  */
 export function findUnstorable(body: unknown): string | null {
   const open: Step[] = [{ key: '', parent: null, value: body }]
