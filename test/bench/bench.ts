@@ -118,7 +118,8 @@ export interface Bench {
   cardSubject(): Promise<CardServer>
   /** Starts a separate process. The caller stops it. */
   freshEditorSubject(peer: EditorPeer): Promise<EditorServer>
-  freshEditorPeer(peer: EditorPeer): Promise<EditorServer>
+  /** @param redisUrl for Hocuspocus: the Redis that several of it share */
+  freshEditorPeer(peer: EditorPeer, redisUrl?: string): Promise<EditorServer>
 }
 
 /** A group of rows that are measured together. */

@@ -78,7 +78,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
     cardSubject: () => (options.calibrates ? copies.insertHandler() : corkboard()),
     freshEditorSubject: (peer: EditorPeer) =>
       options.calibrates ? startEditorPeer(peer) : startCorkboard(options.databaseUrl),
-    freshEditorPeer: (peer: EditorPeer) => startEditorPeer(peer),
+    freshEditorPeer: (peer: EditorPeer, redisUrl?: string) => startEditorPeer(peer, redisUrl),
   }
   const close = once(() => opened.disposeAsync())
   return { bench, close }

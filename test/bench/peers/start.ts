@@ -4,8 +4,10 @@ import { ServerProcess } from '../server-process.ts'
 
 const startWithinMs = 30_000
 
-export async function startEditorPeer(peer: EditorPeer): Promise<EditorServer> {
-  const { port, ...server } = await startPeer(peer, `test/bench/peers/${peer}.ts`, {})
+/** @param redisUrl for Hocuspocus: the Redis that several of it share */
+export async function startEditorPeer(peer: EditorPeer, redisUrl?: string): Promise<EditorServer> {
+  const env: Record<string, string> = redisUrl ? { BENCH_REDIS_URL: redisUrl } : {}
+  const { port, ...server } = await startPeer(peer, `test/bench/peers/${peer}.ts`, env)
   return { ...server, editors: { protocol: peer, url: `ws://127.0.0.1:${port}`, token: 'anyone' } }
 }
 

@@ -1,4 +1,4 @@
-import type { Bench, Corkboard, Measure, Row } from '../bench.ts'
+import type { Bench, Corkboard, EditorServer, Measure, Row } from '../bench.ts'
 import { compare, rowOf } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 import { runningRedis } from '../../support/redis-server.ts'
@@ -9,6 +9,8 @@ const requestsPerRun = 100
 const crowd = 600
 /** More than one node gives to one account. */
 const crowdSettings = { MAX_SOCKETS_PER_ACCOUNT_ON_BOARD: '1000' }
+
+const peerName = 'Hocuspocus with Redis'
 
 const cursors = [
   { name: 'cursor that begins to move', count: 15, everyMs: 700, waits: true },
@@ -25,10 +27,11 @@ export const nodes: Measure = {
     const redis = await runningRedis()
     try {
       rows.push(...(await between(bench, 'Redis', { REDIS_URL: redis.url }, 20)))
+      rows.push(...(await fanOut(bench, redis.url)))
+      return rows
     } finally {
       await redis.close()
     }
-    return [...rows, ...(await fanOut(bench))]
   },
 }
 
@@ -120,29 +123,51 @@ async function writes(bench: Bench, driver: string, here: Corkboard, there: Cork
 }
 
 /** CPU time of all nodes for each frame that reaches an observer, with the observers spread over 1, 2 and 3 nodes. */
-async function fanOut(bench: Bench): Promise<Row[]> {
-  const perFrame = new Map<number, number[]>()
+async function fanOut(bench: Bench, redisUrl: string): Promise<Row[]> {
+  const ours = await perFrame('Corkboard', bench, (count) => bench.startNodes(count, crowdSettings))
+  const theirs = await perFrame(peerName, bench, (count) => startPeers(bench, count, redisUrl))
+  const row = (count: number, reference: number[], referenceName: string, atMost: number) => {
+    const nodes = count === 1 ? 'one node' : `${count} nodes`
+    const name = `server CPU for each delivered frame, ${nodes}, ${crowd} observers`
+    const about = { name, unit: 'µs', referenceName, target: { atMost } }
+    return rowOf({ subject: ours.get(count)!, reference }, (microseconds) => microseconds, about)
+  }
+  return [
+    ...[2, 3].map((count) => row(count, ours.get(1)!, 'one node', 1.15)),
+    ...[1, 2, 3].map((count) => row(count, theirs.get(count)!, peerName, 1)),
+  ]
+}
+
+/** @returns for each number of nodes, microseconds for each frame of each run */
+async function perFrame(
+  name: string,
+  bench: Bench,
+  start: (count: number) => Promise<{ nodes: EditorServer[]; stop(): Promise<void> }>,
+): Promise<Map<number, number[]>> {
+  const costs = new Map<number, number[]>()
   for (const count of [1, 2, 3]) {
-    const started = await bench.startNodes(count, crowdSettings)
+    const started = await start(count)
     try {
-      perFrame.set(count, await frameCosts(bench, started.nodes))
+      costs.set(count, await frameCosts(name, bench, started.nodes))
     } finally {
       await started.stop()
     }
   }
-  const reference = perFrame.get(1)!
-  return [2, 3].map((count) =>
-    rowOf({ subject: perFrame.get(count)!, reference }, (microseconds) => microseconds, {
-      name: `server CPU for each delivered frame, ${count} nodes, ${crowd} observers`,
-      unit: 'µs',
-      referenceName: 'one node',
-      target: { atMost: 1.15 },
-    }),
-  )
+  return costs
+}
+
+async function startPeers(bench: Bench, count: number, redisUrl: string) {
+  const started = new AsyncDisposableStack()
+  const nodes: EditorServer[] = []
+  for (let node = 0; node < count; node++)
+    nodes.push(
+      started.adopt(await bench.freshEditorPeer('hocuspocus', redisUrl), async (server) => server.stop()),
+    )
+  return { nodes, stop: async () => started.disposeAsync() }
 }
 
 /** @returns microseconds for each frame, of each run, without what idle nodes use */
-async function frameCosts(bench: Bench, all: Corkboard[]): Promise<number[]> {
+async function frameCosts(name: string, bench: Bench, all: EditorServer[]): Promise<number[]> {
   const costs: number[] = []
   for (let run = -1; run < bench.runs; run++) {
     const [board] = await all[0]!.createBoards(1)
@@ -168,14 +193,14 @@ async function frameCosts(bench: Bench, all: Corkboard[]): Promise<number[]> {
     const cost = ((busy.cpuMs - idle.cpuMs) * 1000) / busy.delivered
     costs.push(cost)
     bench.progress(
-      `${all.length} nodes, run ${run + 1} of ${bench.runs}: ${formatNumber(cost)} µs a frame; ${busy.sent} edits, ` +
+      `${name}, ${all.length} nodes, run ${run + 1} of ${bench.runs}: ${formatNumber(cost)} µs a frame; ${busy.sent} edits, ` +
         `${busy.delivered} frames, ${formatNumber(busy.cpuMs)} ms of CPU, idle ${formatNumber(idle.cpuMs)} ms`,
     )
   }
   return costs
 }
 
-async function cpuOf(all: Corkboard[]): Promise<number> {
+async function cpuOf(all: EditorServer[]): Promise<number> {
   const times = await Promise.all(all.map((node) => node.cpuMs()))
   return times.reduce((sum, ms) => sum + ms, 0)
 }
