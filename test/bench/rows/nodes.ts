@@ -134,7 +134,7 @@ async function fanOut(bench: Bench, redisUrl: string): Promise<Row[]> {
   }
   return [
     ...[2, 3].map((count) => row(count, ours.get(1)!, 'one node', 1.15)),
-    ...[1, 2, 3].map((count) => row(count, theirs.get(count)!, peerName, 1)),
+    ...[1, 2, 3].map((count) => row(count, theirs.get(count)!, peerName, 1.2)),
   ]
 }
 
