@@ -4,6 +4,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Mailer } from '../../platform/mail.ts'
 import {
+  endEarlierInvitations,
   invite,
   readInvitations,
   withdrawInvitation,
@@ -47,7 +48,8 @@ export interface Delivery {
 }
 
 /**
- * Sends the link, or returns it as `url`. A mail that can't be sent ends its invitation.
+ * Sends the link, or returns it as `url`. Then earlier invitations of the same address end. A mail that can't be sent
+ * ends its own invitation.
  *
  * @returns null when the invitation has ended
  * @throws ServiceError as `Mailer.send`
@@ -67,15 +69,19 @@ export async function deliverInvitation(
   })
   if (!found) return null
   const { invitation } = found
+  const { email } = invitation
   const url = invitationUrl(publicUrl, code)
-  if (mailer === null || invitation.email === null) return { invitation, sent: false, url }
+  if (email === null) return { invitation, sent: false, url }
+  const end = async (which: (tx: Transaction, id: string) => Promise<void>) =>
+    withoutOperation(() => database.asSystem((tx) => which(tx, id)))
   try {
-    await mailer.send(invitationMail({ ...found, to: invitation.email, inviter, url }))
+    await mailer?.send(invitationMail({ ...found, to: email, inviter, url }))
   } catch (error) {
-    await withoutOperation(() => database.asSystem((tx) => withdrawInvitation(tx, id)))
+    await end(withdrawInvitation)
     throw error
   }
-  return { invitation, sent: true, url: null }
+  await end(endEarlierInvitations)
+  return mailer === null ? { invitation, sent: false, url } : { invitation, sent: true, url: null }
 }
 
 const { perHour } = limits.invitations

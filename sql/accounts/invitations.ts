@@ -76,6 +76,17 @@ export async function withdrawInvitation(tx: Transaction, invitationId: string):
   await tx`update invitations set ended_at = now() where id = ${invitationId}`
 }
 
+/** Ends earlier invitations of the same address to the same board or workspace: this one takes their place. */
+export async function endEarlierInvitations(tx: Transaction, invitationId: string): Promise<void> {
+  await tx`
+    update invitations earlier
+    set ended_at = now()
+    from invitations i
+    where i.id = ${invitationId} and earlier.workspace_id = i.workspace_id
+      and earlier.board_id is not distinct from i.board_id and lower(earlier.email) = lower(i.email)
+      and earlier.ended_at is null and (earlier.created_at, earlier.id) < (i.created_at, i.id)`
+}
+
 /** An invitation, for the person who has its code. */
 export interface FoundInvitation {
   id: string

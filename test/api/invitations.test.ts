@@ -241,6 +241,41 @@ test('[IN9] an account accepts with a token; codes that do not work are answered
   expect(entries.filter(({ action }: any) => action === 'invitation.accept')).toHaveLength(2)
 })
 
+test('[IN10] a new invitation of an address takes the place of an earlier one to the same place', async () => {
+  const owner = await plain.user()
+  const board = await makeBoard(owner)
+  const ben = await person(plain)
+  await signIn(ben.browser, ben)
+  const listed = async () =>
+    (await owner.api.get(pathOf(owner))).body.invitations.map((one: any) => [one.role, one.board_id])
+  const anybody = await invite(owner, { role: 'viewer' })
+  const toBoard = await invite(owner, { email: ben.email, role: 'viewer', board_id: board.id })
+  const first = await invite(owner, { email: ben.email, role: 'editor' })
+  const second = await invite(owner, { email: ben.email.toUpperCase(), role: 'viewer' })
+  expect(await listed()).toEqual([
+    ['viewer', null],
+    ['viewer', board.id],
+    ['viewer', null],
+  ])
+  expect((await ben.browser.open(first)).status).toBe(410)
+  expect((await acceptIn(ben.browser, second)).status).toBe(200)
+  expect(await roleOf(owner, ben.email)).toBe('viewer')
+  for (const link of [toBoard, anybody]) expect((await ben.browser.open(link)).status).toBe(200)
+})
+
+test('[IN10] an invitation whose mail can not be sent leaves the earlier one', async () => {
+  const owner = await service.user()
+  const email = newAddress()
+  succeeded(await owner.api.post(pathOf(owner), { email, role: 'viewer' }))
+  const code = /code=([\w-]{43})/.exec((await mailbox.next()).body)![1]!
+  mailbox.refuse = true
+  const refused = await owner.api.post(pathOf(owner), { email, role: 'editor' })
+  mailbox.refuse = false
+  expect(refused.status).toBe(502)
+  expect((await owner.api.get(pathOf(owner))).body.invitations).toMatchObject([{ email, role: 'viewer' }])
+  expect((await new Browser(service.homeUrl).open(`/login/invitation?code=${code}`)).status).toBe(200)
+})
+
 test('[IN7] the link goes by mail to the address alone, whatever people wrote', async () => {
   const owner = await service.user({ name: 'Eve\r\nBcc: third@example.test' })
   await service.admin`update workspaces set name = ${'A\nSubject: b'} where id = ${owner.workspaceId}`
