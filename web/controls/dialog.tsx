@@ -1,6 +1,6 @@
 /**
  * A dialog over the page. Escape, its button, and a click beside it close it. The focus stays in it, and goes back. While
- * it shows something once, only its button closes it.
+ * it shows something once, a click beside it does nothing.
  */
 import { useEffect, useLayoutEffect, useRef, type MouseEvent, type ReactNode } from 'react'
 
@@ -19,17 +19,9 @@ export function Dialog({ title, className = '', close, children }: DialogProps):
     shown.querySelector('input')?.focus() // the browser has chosen the first button
     return () => shown.close() // while it is in the page, so that the focus goes back
   }, [])
-  const leave = () => {
-    if (dialog.current!.querySelector('.once') === null) close()
-  }
-  // A browser lets nobody prevent its own closing a second time.
-  const onKey = (event: Pick<KeyboardEvent, 'key' | 'defaultPrevented' | 'preventDefault'>) => {
-    if (event.key !== 'Escape' || event.defaultPrevented) return
-    event.preventDefault()
-    leave()
-  }
-  // Also when what had the focus is gone.
+  // Also when what had the focus is gone, which the browser's own handling does not do.
   useEffect(() => {
+    const onKey = (event: KeyboardEvent) => event.key === 'Escape' && close()
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [close])
@@ -41,16 +33,13 @@ export function Dialog({ title, className = '', close, children }: DialogProps):
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return // the choice of a file
         event.preventDefault()
-        leave()
+        close()
       }}
       // The browser may close it without asking.
       onClose={close}
-      onMouseDown={(event) => isBeside(event) && leave()}
+      onMouseDown={(event) => isBeside(event) && close()}
       // Keys of the page, such as those for undo, are not for what is written here.
-      onKeyDown={(event) => {
-        event.stopPropagation()
-        onKey(event)
-      }}
+      onKeyDown={(event) => event.stopPropagation()}
     >
       <header>
         <h2>{title}</h2>
@@ -63,8 +52,9 @@ export function Dialog({ title, className = '', close, children }: DialogProps):
   )
 }
 
-/** Whether a press is outside of the dialog, on what it covers. */
+/** Whether a press is outside of the dialog, on what it covers, and may close it. */
 function isBeside({ target, currentTarget, clientX: x, clientY: y }: MouseEvent): boolean {
   const { left, right, top, bottom } = currentTarget.getBoundingClientRect()
-  return target === currentTarget && (x < left || x > right || y < top || y > bottom)
+  const isOutside = target === currentTarget && (x < left || x > right || y < top || y > bottom)
+  return isOutside && currentTarget.querySelector('.once') === null
 }
