@@ -81,7 +81,8 @@ export async function deliverInvitation(
     throw error
   }
   await end(endEarlierInvitations)
-  return mailer === null ? { invitation, sent: false, url } : { invitation, sent: true, url: null }
+  const sent = mailer !== null
+  return { invitation, sent, url: sent ? null : url }
 }
 
 const { perHour } = limits.invitations

@@ -157,13 +157,14 @@ async function perFrame(
 }
 
 async function startPeers(bench: Bench, count: number, redisUrl: string) {
-  const started = new AsyncDisposableStack()
+  await using started = new AsyncDisposableStack()
   const nodes: EditorServer[] = []
-  for (let node = 0; node < count; node++)
-    nodes.push(
-      started.adopt(await bench.freshEditorPeer('hocuspocus', redisUrl), async (server) => server.stop()),
-    )
-  return { nodes, stop: async () => started.disposeAsync() }
+  for (let node = 0; node < count; node++) {
+    const peer = await bench.freshEditorPeer('hocuspocus', redisUrl)
+    nodes.push(started.adopt(peer, (peer) => peer.stop()))
+  }
+  const all = started.move()
+  return { nodes, stop: async () => all.disposeAsync() }
 }
 
 /** @returns microseconds for each frame, of each run, without what idle nodes use */
