@@ -18,6 +18,8 @@ export interface Sender {
   readOnly: boolean
 }
 
+type Changes = Partial<Pick<Sender, 'name' | 'sessionUser' | 'readOnly'>>
+
 const keys = ['account', 'readOnly', 'agent'] as const
 
 export class Stamp {
@@ -30,11 +32,10 @@ export class Stamp {
   }
 
   /** Sets the sender's current name and rights, for the states that it sends from now on. */
-  update(now: Partial<Pick<Sender, 'name' | 'sessionUser' | 'readOnly'>>): void {
-    const sender = { ...this.#sender, ...now }
-    if (isSame(sender, this.#sender)) return
-    this.#sender = sender
-    this.#end = encode(sender)
+  update(now: Changes): void {
+    if (isSame(now, this.#sender)) return
+    this.#sender = { ...this.#sender, ...now }
+    this.#end = encode(this.#sender)
   }
 
   /**
@@ -60,11 +61,12 @@ export class Stamp {
 const comma = ','.charCodeAt(0)
 const brace = '}'.charCodeAt(0)
 
-const isSame = (one: Sender, other: Sender): boolean =>
-  one.name === other.name &&
-  one.readOnly === other.readOnly &&
-  (one.sessionUser === other.sessionUser ||
-    JSON.stringify(one.sessionUser) === JSON.stringify(other.sessionUser))
+const isSame = (now: Changes, { name, readOnly, sessionUser }: Sender): boolean =>
+  (now.name === undefined || now.name === name) &&
+  (now.readOnly === undefined || now.readOnly === readOnly) &&
+  (now.sessionUser === undefined ||
+    now.sessionUser === sessionUser ||
+    JSON.stringify(now.sessionUser) === JSON.stringify(sessionUser))
 
 /** The stamp's keys with the state's closing brace. */
 function encode({ id, name, isGuest, sessionUser, readOnly, isAgent }: Sender): Buffer {

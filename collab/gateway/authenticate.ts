@@ -4,7 +4,7 @@ import { closeCodes } from '../../core/errors.ts'
 import { ownClientId } from '../../sql/oauth/oauth-grants.ts'
 import type { Principal, TokenVerifier } from '../../sql/accounts/tokens.ts'
 import type { QueryBatch } from '../../platform/work/query-batch.ts'
-import type { AccessQuestion, BoardAccess } from '../access.ts'
+import { questionKey, type AccessQuestion, type BoardAccess } from '../access.ts'
 import { Stamp } from '../awareness/stamp.ts'
 import type { EditorContext, Seat } from './connection.ts'
 import type { Documents } from '../documents/documents.ts'
@@ -88,7 +88,16 @@ async function admitTo(
       owed: 0,
       room,
     }
-    return { account, countedAs, tokenId, session: session?.claims, isGuest, isAgent, seat, readOnly }
+    return {
+      account,
+      countedAs,
+      question,
+      questionKey: questionKey(question),
+      isGuest,
+      isAgent,
+      seat,
+      readOnly,
+    }
   } catch (error) {
     hold.end()
     state.holds.delete(hold)

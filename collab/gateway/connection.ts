@@ -1,5 +1,5 @@
 import type { Connection, Document } from '@hocuspocus/server'
-import type { SessionClaims } from '../../sql/acting-session.ts'
+import type { AccessQuestion } from '../access.ts'
 import type { Hold } from '../documents/open-boards.ts'
 import type { Rates } from './rates.ts'
 import type { Speaker } from '../awareness/room.ts'
@@ -9,10 +9,9 @@ export interface EditorContext {
   account: string
   /** For which the sockets on a board are counted: the account, or the link that a guest came by. */
   countedAs: string
-  /** The id of the token or session. */
-  tokenId: string
-  /** The session in which the account acts. Undefined: none. */
-  session: SessionClaims | undefined
+  /** What is asked several times a second for as long as the board is open, and its key. */
+  question: AccessQuestion
+  questionKey: string
   /** The account is not a member of the board's workspace, but writes on the board through a share. */
   isGuest: boolean
   /** It is a program: a service account, a connected application, or a session whose user is one. */

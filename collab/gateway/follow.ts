@@ -9,7 +9,7 @@ import { closeCodes } from '../../core/errors.ts'
 import type { BytesByTier } from '../../core/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../sql/database.ts'
-import { boardAccess, questionKey, type AccessQuestion, type BoardAccess } from '../access.ts'
+import { boardAccess, type AccessQuestion, type BoardAccess } from '../access.ts'
 import type { DocumentQuota } from '../commit/document-quota.ts'
 import type { Documents } from '../documents/documents.ts'
 import { accessFrame, questionFrame } from './protocol.ts'
@@ -54,10 +54,10 @@ export class Following {
     const connections = [...hocuspocus.documents.values()].flatMap((document) =>
       document.getConnections(),
     ) as Connection<EditorContext>[]
-    const asked = [...Map.groupBy(connections, (one) => questionKey(questionOf(one))).values()]
+    const asked = [...Map.groupBy(connections, ({ context }) => context.questionKey).values()]
     const shown = shownNow()
     const questions = [
-      ...asked.map(([first]) => questionOf(first!)),
+      ...asked.map(([first]) => first!.context.question),
       ...shown.map(({ question }) => question),
     ]
     const answers = await boardAccess(database, documentBytes, questions, 'follow')
@@ -115,11 +115,6 @@ export class Following {
     for (const row of rows) documents.find(row.board_id)?.compared(row.seq, row.indexed_seq, row.bytes)
   }
 }
-
-const questionOf = ({
-  context: { account, tokenId, session },
-  document,
-}: Connection<EditorContext>): AccessQuestion => ({ account, tokenId, session, boardId: document.name })
 
 /** Applies the current access to a connection. @returns whether it became read-only or writable */
 function apply(

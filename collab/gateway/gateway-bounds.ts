@@ -20,12 +20,9 @@ export interface GatewayBounds extends ApplyBounds, FrameBounds, PresenceBounds,
   maxStrangerBytes: number
   /** Time within which a socket must authenticate. */
   authenticationMs: number
-  /**
-   * After this time without outgoing traffic, a socket gets a keep-alive frame. After this time without incoming
-   * traffic, it gets a ping.
-   */
+  /** After this time without outgoing traffic, a socket gets a keep-alive frame. */
   keepAliveMs: number
-  /** A socket from which nothing came for this time is closed. */
+  /** A socket from which nothing came for this time is closed. After half of it, it gets a ping. */
   silentMs: number
   /** Time within which a client has to read a past state, or 4 MB of a larger one. */
   readPastWithinMs: number

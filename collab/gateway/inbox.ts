@@ -241,7 +241,7 @@ export class Inbox {
       end('dropped')
       return
     }
-    const { account, tokenId } = connection.context
+    const { account, question } = connection.context
     // A transaction may have taken the turn's time before it could begin.
     const isOver = turn.origin.frames > 0 && performance.now() > turn.until
     if (isOver || this.#pace.restMs(account) > 0) {
@@ -249,7 +249,7 @@ export class Inbox {
       return
     }
     if (!turn.origin.actors.includes(account)) turn.origin.actors.push(account)
-    if (!turn.origin.tokens.includes(tokenId)) turn.origin.tokens.push(tokenId)
+    if (!turn.origin.tokens.includes(question.tokenId)) turn.origin.tokens.push(question.tokenId)
     turn.origin.sender =
       turn.origin.frames === 0 || turn.origin.sender === connection ? connection : undefined
     turn.origin.frames += 1

@@ -327,7 +327,7 @@ export class SocketReader {
     const open = this.#openAddress
     if (open === undefined) return
     if (now - this.#socket.sentAt >= keepAliveMs) this.#socket.send(emptyAwareness(open))
-    if (quietMs >= keepAliveMs) this.#newcomer.webSocket.ping()
+    if (quietMs >= silentMs / 2) this.#newcomer.webSocket.ping()
   }
 
   /** The address of a board or list that is open on the socket. */

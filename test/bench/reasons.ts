@@ -28,7 +28,7 @@ export const reasons: Record<string, string> = {
     'an empty document is small, and an open board also has its queue, its position, what is not indexed, and its awareness.',
   'memory of an open board of 10,000 cards': document,
   '2,000 idle sockets, each second':
-    'a quiet client gets a ping and an empty awareness frame every 15 s: without the first a lost network stays unnoticed, and without the second the provider connects again.',
+    'a quiet client gets an empty awareness frame every 15 s, without which the provider connects again, and its rights are compared with the database.',
   'POST of one card, 32 boards': written,
   'POST of one card, one board': written,
   'POST of 1,000 cards': written,
