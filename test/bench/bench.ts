@@ -52,7 +52,8 @@ export interface ReceiverServer extends Server {
   url: string
 }
 
-export type EditorPeer = 'hocuspocus' | 'y-websocket'
+/** `ws` is the floor: it writes the bytes, and does nothing else. */
+export type EditorPeer = 'hocuspocus' | 'y-websocket' | 'ws'
 
 /**
  * Limit of a ratio: a minimum for rates, a maximum for times and sizes. `atMostHere` limits the figure itself, not its
@@ -81,8 +82,9 @@ export interface Row {
   ratio: number
   /** The smallest and the largest ratio of single runs. */
   ratioRange: [number, number]
-  target: Target
-  /** Null when the reference is not above zero: then there is no ratio to judge. */
+  /** Null for a row that only informs. */
+  target: Target | null
+  /** Null without a target, and when the reference is not above zero: then there is no ratio to judge. */
   met: boolean | null
 }
 

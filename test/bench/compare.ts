@@ -6,16 +6,18 @@ export interface Compared<Result> {
   reference: Result[]
 }
 
-/** Measures both sides in every run, in alternating order, so that a temporary slowdown of the machine affects both. */
-export async function compare<Result>(
+type Side = keyof Compared<unknown> | 'floor'
+
+/** Measures all sides in every run, in alternating order, so that a temporary slowdown of the machine affects all. */
+export async function compare<Result, Sides extends Side>(
   bench: Bench,
   what: string,
-  sides: Record<keyof Compared<Result>, () => Promise<Result>>,
+  sides: Record<Sides, () => Promise<Result>>,
   describe: (result: Result) => string,
-): Promise<Compared<Result>> {
-  const compared: Compared<Result> = { subject: [], reference: [] }
+): Promise<Record<Sides, Result[]>> {
+  const order = Object.keys(sides) as Sides[]
+  const compared = Object.fromEntries(order.map((side) => [side, []])) as unknown as Record<Sides, Result[]>
   for (let run = 0; run < bench.runs; run++) {
-    const order = ['subject', 'reference'] as const
     for (const side of run % 2 === 0 ? order : order.toReversed()) {
       const result = await sides[side]()
       compared[side].push(result)
@@ -29,7 +31,7 @@ export async function compare<Result>(
 export function rowOf<Result>(
   compared: Compared<Result>,
   figure: (result: Result) => number,
-  about: { name: string; unit: string; referenceName: string; target: Target },
+  about: Pick<Row, 'name' | 'unit' | 'referenceName' | 'target'>,
 ): Row {
   const subject = compared.subject.map(figure)
   const reference = compared.reference.map(figure)
@@ -45,7 +47,15 @@ export function rowOf<Result>(
   }
 }
 
-function isMet(target: Target, figure: number, reference: number): boolean | null {
+/** The row for the same figure beside the floor. It has no target. */
+export const floorRowOf = <Result>(
+  { subject, floor }: Record<'subject' | 'floor', Result[]>,
+  figure: (result: Result) => number,
+  about: Pick<Row, 'name' | 'unit'>,
+): Row => rowOf({ subject, reference: floor }, figure, { ...about, referenceName: 'bare ws', target: null })
+
+function isMet(target: Target | null, figure: number, reference: number): boolean | null {
+  if (!target) return null
   if ('atMostHere' in target) return figure <= target.atMostHere
   if (reference <= 0) return null
   return 'atLeast' in target ? figure / reference >= target.atLeast : figure / reference <= target.atMost

@@ -45,6 +45,7 @@ export function openBench(options: BenchOptions): { bench: Bench; close: () => P
   const startedAtFirstUse = () => ({
     hocuspocus: once(() => started(startEditorPeer('hocuspocus'))),
     'y-websocket': once(() => started(startEditorPeer('y-websocket'))),
+    ws: once(() => started(startEditorPeer('ws'))),
     insertHandler: once(async () => started(startInsertHandler((await database()).url))),
   })
   const peers = startedAtFirstUse()

@@ -23,7 +23,8 @@ export function formatTable(rows: Row[], { subjectName, runs, judged }: TableOpt
 
 function summary(rows: Row[], runs: number): string {
   const missed = rows.filter(({ met }) => met === false).map((row) => `${row.name} (${row.unit})`)
-  const met = `${rows.filter((row) => row.met).length} of ${rows.length} targets met, by medians of ${runs}.`
+  const judged = rows.filter(({ target }) => target)
+  const met = `${rows.filter((row) => row.met).length} of ${judged.length} targets met, by medians of ${runs}.`
   return missed.length === 0 ? met : `${met} Missed: ${missed.join('; ')}.`
 }
 
@@ -52,12 +53,15 @@ function judgedCells(row: Row): string[] {
   return [formatTarget(row), outcomeOf(row, 'MISSED')]
 }
 
-export const formatRatio = ({ met, ratio }: Row): string => (met === null ? '–' : ratio.toFixed(2))
+export const formatRatio = ({ reference, ratio }: Row): string => (reference > 0 ? ratio.toFixed(2) : '–')
 
-export const outcomeOf = ({ met }: Row, missed: string): string =>
-  met === null ? 'no ratio' : met ? 'met' : missed
+export function outcomeOf({ target, met }: Row, missed: string): string {
+  if (!target) return ''
+  return met === null ? 'no ratio' : met ? 'met' : missed
+}
 
 export function formatTarget({ target, unit }: Row): string {
+  if (!target) return '–'
   if ('atLeast' in target) return `>= ${target.atLeast}`
   return 'atMost' in target ? `<= ${target.atMost}` : `<= ${target.atMostHere} ${unit.split(' ')[0]}`
 }

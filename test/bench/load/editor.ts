@@ -8,7 +8,7 @@ const syncStep = { one: 0, two: 1, update: 2 }
 const permissionDenied = 1
 const emptyStateVector = Uint8Array.of(0)
 const emptyUpdate = Uint8Array.of(0, 0)
-const openWithinMs = 60_000
+const openWithinMs = 180_000
 /** Hocuspocus closes a connection that sends nothing for 60 seconds. */
 const keepAliveMs = 20_000
 
@@ -30,7 +30,7 @@ export interface EditorSocket {
   close(): void
 }
 
-/** Connects, authenticates and syncs. Throws when the server refuses, or has not synced within about a minute.
+/** Connects, authenticates and syncs. Throws when the server refuses, or has not synced within about three minutes.
  *
  * @param have state vector of what the editor has already
  */
@@ -173,7 +173,7 @@ class Connection implements EditorSocket {
     const openedBy = performance.now() + openWithinMs
     this.timer = setInterval(() => {
       if (this.isReady && this.keepAlive) this.send(this.keepAlive)
-      else if (!this.isReady && performance.now() > openedBy) this.fail('not synced within a minute')
+      else if (!this.isReady && performance.now() > openedBy) this.fail('not synced within three minutes')
     }, keepAliveMs)
   }
 

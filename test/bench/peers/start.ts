@@ -8,7 +8,8 @@ const startWithinMs = 30_000
 export async function startEditorPeer(peer: EditorPeer, redisUrl?: string): Promise<EditorServer> {
   const env: Record<string, string> = redisUrl ? { BENCH_REDIS_URL: redisUrl } : {}
   const { port, ...server } = await startPeer(peer, `test/bench/peers/${peer}.ts`, env)
-  return { ...server, editors: { protocol: peer, url: `ws://127.0.0.1:${port}`, token: 'anyone' } }
+  const protocol = peer === 'ws' ? 'hocuspocus' : peer
+  return { ...server, editors: { protocol, url: `ws://127.0.0.1:${port}`, token: 'anyone' } }
 }
 
 /** @param databaseUrl database in which the handler makes its table */

@@ -128,7 +128,7 @@ async function opening(bench: Bench, add: () => Promise<Corkboard>, boards: Boar
     [large, 'large'],
   ] as const) {
     const boardIn = (all: Boards) => (key === 'medium' ? all.medium[1]! : all.large)
-    const name = `opening a board of ${formatNumber(cards)}: longest turn`
+    const name = `opening a board of ${formatNumber(cards)}`
     const compared = await compare(
       bench,
       name,
@@ -148,7 +148,10 @@ async function opening(bench: Bench, add: () => Promise<Corkboard>, boards: Boar
     const about = { referenceName: 'Hocuspocus with a database' }
     rows.push(
       rowOf(compared, ({ turnMs }) => turnMs, {
-        ...{ ...about, name, unit: 'ms CPU', target: { atMostHere: 50 } },
+        ...{ ...about, name: `${name}: longest turn`, unit: 'ms CPU', target: { atMostHere: 50 } },
+      }),
+      rowOf(compared, ({ cpuMs }) => cpuMs, {
+        ...{ ...about, name: `${name}: all of it`, unit: 'ms CPU', target: null },
       }),
     )
   }

@@ -3,7 +3,7 @@ import type { Server } from '../bench.ts'
 
 const lookMs = 500
 const quietShare = 0.03
-const attempts = 60
+const attempts = 120
 
 /** Returns the CPU time in ms that a server used for `work`. */
 export async function cpuOf(server: Server, work: () => Promise<unknown>): Promise<number> {

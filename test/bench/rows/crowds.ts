@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, EditorServer, Measure, Row } from '../bench.ts'
-import { compare, rowOf } from '../compare.ts'
+import { compare, floorRowOf, rowOf } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 import { cpuOf, settled } from './cpu.ts'
 
@@ -37,17 +37,24 @@ export const crowdRows: Measure = {
   async run(bench) {
     await using subject = await stopping(bench.crowdSubject())
     await using reference = await stopping(bench.freshEditorPeer('hocuspocus'))
-    const sides = { subject: subject.server, reference: reference.server }
+    await using floor = await stopping(bench.freshEditorPeer('ws'))
+    const sides = { subject: subject.server, reference: reference.server, floor: floor.server }
     const rows: Row[] = []
     for (const { name, observers, atMost } of fanOuts)
       rows.push(
-        await row(bench, sides, `CPU of ${name}`, atMost, (server) => editMs(bench, server, observers, 1)),
+        ...(await besideFloor(bench, sides, `CPU of ${name}`, atMost, (server) =>
+          editMs(bench, server, observers, 1),
+        )),
       )
     rows.push(...(await busyBoard(bench, sides)))
     const frameIn = 'CPU of an awareness frame in'
-    rows.push(await row(bench, sides, frameIn, 0.25, (server) => frameInMs(bench, server)))
+    rows.push(...(await besideFloor(bench, sides, frameIn, 0.25, (server) => frameInMs(bench, server))))
     for (const { name, atMost, ...shape } of crowds)
-      rows.push(await row(bench, sides, `CPU of ${name}`, atMost, (server) => cursorMs(bench, server, shape)))
+      rows.push(
+        ...(await besideFloor(bench, sides, `CPU of ${name}`, atMost, (server) =>
+          cursorMs(bench, server, shape),
+        )),
+      )
     return rows
   },
 }
@@ -57,21 +64,27 @@ async function stopping(starting: Promise<EditorServer>) {
   return { server, [Symbol.asyncDispose]: () => server.stop() }
 }
 
-type Sides = { subject: EditorServer; reference: EditorServer }
+type Sides = Record<'subject' | 'reference' | 'floor', EditorServer>
 
-async function row(
+async function besideFloor(
   bench: Bench,
-  { subject, reference }: Sides,
+  { subject, reference, floor }: Sides,
   name: string,
   atMost: number,
   measure: (server: EditorServer) => Promise<number>,
-): Promise<Row> {
-  await measure(subject) // warm-up
-  await measure(reference)
-  const sides = { subject: () => measure(subject), reference: () => measure(reference) }
+): Promise<Row[]> {
+  for (const server of [subject, reference, floor]) await measure(server) // warm-up
+  const sides = {
+    subject: () => measure(subject),
+    reference: () => measure(reference),
+    floor: () => measure(floor),
+  }
   const compared = await compare(bench, name, sides, (ms) => `${formatNumber(ms)} ms`)
-  const about = { name, unit: 'ms CPU', referenceName: 'bare Hocuspocus', target: { atMost } }
-  return rowOf(compared, (ms) => ms, about)
+  const about = { name, unit: 'ms CPU' }
+  return [
+    rowOf(compared, (ms) => ms, { ...about, referenceName: 'bare Hocuspocus', target: { atMost } }),
+    floorRowOf(compared, (ms) => ms, about),
+  ]
 }
 
 /** Holds observers on a new board while `work` runs. */

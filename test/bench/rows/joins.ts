@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, EditorServer, Measure, Row } from '../bench.ts'
-import { compare, rowOf } from '../compare.ts'
+import { compare, floorRowOf, rowOf } from '../compare.ts'
 import type { JoinJob } from '../load/jobs.ts'
 import { formatNumber } from '../table.ts'
 import { cpuOf, settled } from './cpu.ts'
@@ -11,29 +11,35 @@ const textChars = (megabytes: number) => (megabytes > 10 ? 500 : 60)
 
 type Joins = Pick<JoinJob, 'rounds' | 'atOnce' | 'have' | 'edits'>
 
-const shapes: { name: string; megabytes: number; atMost: number; joins: Joins }[] = [
+/** `hasFloor`: a bare `ws` does the same. It can't tell what a state vector lacks. */
+const shapes: { name: string; megabytes: number; atMost: number; hasFloor: boolean; joins: Joins }[] = [
   {
     name: 'a join, warm',
     megabytes: 4,
     atMost: 0.1,
+    hasFloor: true,
     joins: { rounds: 40, atOnce: 1, have: 'nothing', edits: false },
   },
   {
     name: 'a join after each edit',
     megabytes: 4,
     atMost: 0.2,
+    hasFloor: true,
     joins: { rounds: 40, atOnce: 1, have: 'nothing', edits: true },
   },
   {
     name: 'a rejoin with a state vector',
     megabytes: 4,
     atMost: 0.4,
+    hasFloor: false,
     joins: { rounds: 100, atOnce: 1, have: 'filled', edits: true },
   },
 ]
 
 const peaks = [
   { joins: 50, megabytes: 4 },
+  { joins: 150, megabytes: 4 },
+  { joins: 50, megabytes: 20 },
   { joins: 150, megabytes: 20 },
 ]
 
@@ -44,41 +50,55 @@ export const joins: Measure = {
   needsCorkboard: false,
   async run(bench) {
     const rows: Row[] = []
-    for (const { name, megabytes, atMost, joins: shape } of shapes) {
-      const side = (start: () => Promise<EditorServer>) => () => cpuOfJoins(bench, start, megabytes, shape)
-      rows.push(await row(bench, `${name}, ${megabytes} MB`, 'ms CPU', atMost, side, (ms) => ms))
-    }
-    for (const { joins: count, megabytes } of peaks) {
-      const side = (start: () => Promise<EditorServer>) => () => peakOfJoins(bench, start, megabytes, count)
-      rows.push(
-        await row(
-          bench,
-          `peak memory of ${count} joins at once, ${megabytes} MB`,
-          'MB',
-          0.1,
-          side,
-          (bytes) => bytes / megabyte,
-        ),
-      )
-    }
+    for (const shape of shapes) rows.push(...(await cpuRows(bench, shape)))
+    for (const { joins: count, megabytes } of peaks) rows.push(...(await atOnceRows(bench, count, megabytes)))
     return rows
   },
 }
 
-async function row(
+const sides = <Result>(bench: Bench, measure: (start: () => Promise<EditorServer>) => Promise<Result>) => ({
+  subject: () => measure(bench.crowdSubject),
+  reference: () => measure(() => bench.freshEditorPeer('hocuspocus')),
+  floor: () => measure(() => bench.freshEditorPeer('ws')),
+})
+
+async function cpuRows(
   bench: Bench,
-  name: string,
-  unit: string,
-  atMost: number,
-  side: (start: () => Promise<EditorServer>) => () => Promise<number>,
-  shown: (figure: number) => number,
-): Promise<Row> {
-  const sides = {
-    subject: side(bench.crowdSubject),
-    reference: side(() => bench.freshEditorPeer('hocuspocus')),
-  }
-  const compared = await compare(bench, name, sides, (figure) => `${formatNumber(shown(figure))} ${unit}`)
-  return rowOf(compared, shown, { name, unit, referenceName: 'bare Hocuspocus', target: { atMost } })
+  { name: shapeName, megabytes, atMost, hasFloor, joins: shape }: (typeof shapes)[number],
+): Promise<Row[]> {
+  const name = `${shapeName}, ${megabytes} MB`
+  const { subject, reference, floor } = sides(bench, (start) => cpuOfJoins(bench, start, megabytes, shape))
+  const about = { name, unit: 'ms CPU' }
+  const describe = (ms: number) => `${formatNumber(ms)} ms of CPU`
+  const beside = { ...about, referenceName: 'bare Hocuspocus', target: { atMost } }
+  if (!hasFloor)
+    return [rowOf(await compare(bench, name, { subject, reference }, describe), (ms) => ms, beside)]
+  const compared = await compare(bench, name, { subject, reference, floor }, describe)
+  return [rowOf(compared, (ms) => ms, beside), floorRowOf(compared, (ms) => ms, about)]
+}
+
+/** Their memory, and the time until all have the board. */
+async function atOnceRows(bench: Bench, count: number, megabytes: number): Promise<Row[]> {
+  const what = `${count} joins at once, ${megabytes} MB`
+  const { subject, reference } = sides(bench, (start) => joinAtOnce(bench, start, megabytes, count))
+  const compared = await compare(
+    bench,
+    what,
+    { subject, reference },
+    ({ peakBytes, ms }) => `${formatNumber(peakBytes / megabyte)} MB, ${formatNumber(ms / 1000)} s`,
+  )
+  const about = { referenceName: 'bare Hocuspocus' }
+  return [
+    rowOf(compared, ({ peakBytes }) => peakBytes / megabyte, {
+      ...{ ...about, name: `peak memory of ${what}`, unit: 'MB', target: { atMost: 0.1 } },
+    }),
+    rowOf(compared, ({ ms }) => ms / 1000, {
+      ...about,
+      name: `until all are in: ${what}`,
+      unit: 's',
+      target: null,
+    }),
+  ]
 }
 
 /** Runs `work` on a new server with a filled board that one editor holds open. */
@@ -126,18 +146,22 @@ async function cpuOfJoins(bench: Bench, start: () => Promise<EditorServer>, mega
   })
 }
 
-async function peakOfJoins(
+async function joinAtOnce(
   bench: Bench,
   start: () => Promise<EditorServer>,
   megabytes: number,
   count: number,
 ) {
-  return onFilled(bench, start, megabytes, (server, board) =>
-    server.peakBytes(() =>
-      bench.load.run('join', {
+  return onFilled(bench, start, megabytes, async (server, board) => {
+    let ms = 0
+    const peakBytes = await server.peakBytes(async () => {
+      const from = performance.now()
+      await bench.load.run('join', {
         ...{ server: server.editors, board },
         ...{ rounds: 1, atOnce: count, have: 'nothing', edits: false },
-      }),
-    ),
-  )
+      })
+      ms = performance.now() - from
+    })
+    return { peakBytes, ms }
+  })
 }

@@ -37,7 +37,7 @@ export const screen: Measure = {
     const describe = ({ p50Ms }: { p50Ms: number }) => `p50 ${formatNumber(p50Ms)} ms`
     const relayed = await compare(bench, name, { subject, reference: () => seen(hocuspocus) }, describe)
     await inserted() // warm-up; the relays have warmed up Corkboard
-    const stored = await compare<{ p50Ms: number }>(bench, name, { subject, reference: inserted }, describe)
+    const stored = await compare(bench, name, { subject, reference: inserted }, describe)
     const about = { name, unit: 'ms p50' }
     return [
       rowOf(relayed, ({ p50Ms }) => p50Ms, {
