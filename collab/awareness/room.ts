@@ -110,7 +110,13 @@ export class AwarenessRoom<S extends Speaker> {
       known.from = node
       known.renewedAt = Date.now()
     } else if (clock > (this.#gone.get(client)?.clock ?? -1) && this.#hasRoom(json.byteLength, known)) {
-      const taken = { clock, clientClock: clock, json: json.slice(), sizeBytes: json.byteLength, account }
+      const taken = {
+        clock,
+        clientClock: clock,
+        json: new Uint8Array(json),
+        sizeBytes: json.byteLength,
+        account,
+      }
       this.#set(client, { ...taken, from: node, renewedAt: Date.now() })
     }
   }

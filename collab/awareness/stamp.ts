@@ -24,7 +24,7 @@ const keys = ['account', 'readOnly', 'agent'] as const
 
 export class Stamp {
   #sender: Sender
-  #end: Buffer
+  #end: Uint8Array
 
   constructor(sender: Sender) {
     this.#sender = sender
@@ -50,7 +50,7 @@ export class Stamp {
     const isEmpty = claims ? own.byteLength === '{}'.length : Object.keys(state).length === 0
     const size = own.lastIndexOf(brace)
     const from = isEmpty ? size : size + 1
-    const stamped = Buffer.allocUnsafe(from + this.#end.byteLength)
+    const stamped = new Uint8Array(from + this.#end.byteLength)
     stamped.set(own.subarray(0, size))
     stamped[size] = comma
     stamped.set(this.#end, from)
@@ -69,14 +69,14 @@ const isSame = (now: Changes, { name, readOnly, sessionUser }: Sender): boolean 
     JSON.stringify(now.sessionUser) === JSON.stringify(sessionUser))
 
 /** The stamp's keys with the state's closing brace. */
-function encode({ id, name, isGuest, sessionUser, readOnly, isAgent }: Sender): Buffer {
+function encode({ id, name, isGuest, sessionUser, readOnly, isAgent }: Sender): Uint8Array {
   const account = {
     ...{ id, name },
     ...(isGuest ? { guest: true } : {}),
     ...(sessionUser ? { session_user: sessionUser } : {}),
   }
   const stamp = { account, readOnly, agent: isAgent }
-  return Buffer.from(JSON.stringify(stamp).slice(1))
+  return new TextEncoder().encode(JSON.stringify(stamp).slice(1))
 }
 
 function without(state: Record<string, unknown>): Buffer {

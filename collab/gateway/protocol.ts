@@ -137,12 +137,6 @@ export function refusalReason(frame: Uint8Array): string | null {
 const textOf = (bytes: Uint8Array, from: number, to: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString()
 
-/** Acknowledges an update that is committed. */
-export function acknowledgementFrame(address: string): Uint8Array {
-  const text = Buffer.from(address)
-  return Buffer.concat([Buffer.of(text.byteLength), text, Buffer.of(frameType.syncStatus, 1)])
-}
-
 /**
  * A SyncStatus frame. `isSaved`: the document contains the whole update. The frame is then an acknowledgement once the
  * update is committed.

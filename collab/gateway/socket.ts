@@ -10,7 +10,7 @@ import type { EditBacklog } from '../commit/edit-backlog.ts'
 import { temporaryRefusal } from '../documents/refusals.ts'
 import type { Canvas } from '../documents/fan-out.ts'
 import { flushSoon, sharedBytes, type Flushable } from './flush.ts'
-import { acknowledgementFrame, refusalReason, syncStatusAddress } from './protocol.ts'
+import { refusalReason, syncStatusAddress, syncStatusFrame } from './protocol.ts'
 
 interface Held {
   frame: Uint8Array
@@ -177,7 +177,7 @@ export class EditorSocket implements Canvas, Reader, Flushable {
   /** Acknowledges an update, once its board's edits are committed up to `mark`. */
   acknowledge(address: string, edits: EditBacklog, mark: number): void {
     const frames = (this.#acknowledgements ??= new Map())
-    const frame = frames.getOrInsertComputed(address, acknowledgementFrame)
+    const frame = frames.getOrInsertComputed(address, () => syncStatusFrame(address, true))
     this.#hold(address, { frame, edits, mark, times: 1 })
   }
 
