@@ -22,6 +22,8 @@ export const reasons: Record<string, string> = {
   'CPU of a lone edit': busy,
   'CPU of an edit to 10 observers': busy,
   'CPU of an edit to 100 observers': busy,
+  'CPU of an awareness frame in':
+    'it is 1.2 times what the floor takes for it. The ratio to the peer was 0.13 in an earlier run.',
   "a person's edit beside 50 API clients":
     'an edit waits for the commit under way, of four writes at most, then for its own, and before for the requests that one turn begins.',
   'memory of an empty open board':
