@@ -125,7 +125,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a person to a workspace or to a board. Only the owner can.
-         * @description The answer is the same whether the person has an account. An invitation works once, for 7 days. An account can make 20 in an hour.
+         * @description The answer is the same whether the person has an account. An invitation works once, for 7 days. It takes the place of an earlier one of the person to the same workspace or board. An account can make 20 in an hour.
          *
          *     Needs the scope `write`.
          */

@@ -78,7 +78,7 @@ export const createInvitation = route('POST /workspaces/:id/invitations', 'write
   answersSecret: true,
   refuses: ['forbidden', 'upstream_error', 'upstream_rejected'],
   summary: 'Invite a person to a workspace or to a board. Only the owner can.',
-  description: `The answer is the same whether the person has an account. An invitation works once, for ${days} days. An account can make ${perHour} in an hour.`,
+  description: `The answer is the same whether the person has an account. An invitation works once, for ${days} days. It takes the place of an earlier one of the person to the same workspace or board. An account can make ${perHour} in an hour.`,
   schemas: { params: workspaceParams, body: newInvitation },
   answers: {
     201: Type.Object({
