@@ -12,8 +12,9 @@ const message = { sync: 0, awareness: 1, auth: 2, syncStatus: 8 }
 const syncStep = { one: 0, two: 1, update: 2 }
 const authenticated = 2
 const cursorTickMs = 50
-/** More updates than these become one frame for those who join. */
-const maxTail = 256
+/** More updates than these, or a larger one, become one frame for those who join. */
+const maxTailUpdates = 256
+const maxTailBytes = 256
 
 class Room {
   readonly #name: string
@@ -58,7 +59,7 @@ class Room {
 
   #changed(from: WebSocket, frame: Uint8Array, update: Uint8Array): void {
     this.#tail.push(update)
-    if (this.#tail.length > maxTail || update.byteLength > maxTail) {
+    if (this.#tail.length > maxTailUpdates || update.byteLength > maxTailBytes) {
       this.#base.push(...this.#tail)
       this.#tail = []
       this.#baseFrame = null
@@ -72,7 +73,9 @@ class Room {
   }
 
   #sendCursors(): void {
-    const states = Buffer.concat([Uint8Array.of(this.#cursors.length), ...this.#cursors])
+    const count = createEncoder()
+    writeVarUint(count, this.#cursors.length)
+    const states = Buffer.concat([toUint8Array(count), ...this.#cursors])
     const frame = this.#frame(message.awareness, states)
     this.#cursors = []
     for (const socket of this.#sockets) socket.send(frame)
