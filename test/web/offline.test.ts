@@ -58,6 +58,7 @@ test('[WC1] what is typed while the service is away survives the window, and is 
 
   await again.goto(`${second.homeUrl}/app/boards/${shared.id}`)
   await eventually(() => stored(again)).toContain(name(shared.id))
+  await saved(again) // Who loses a board that is not open yet is told that they may not see it.
   await second.share(shared.id, user, 'none')
   await again.getByRole('alert').filter({ hasText: 'Your access to this board has ended' }).waitFor()
   await eventually(() => stored(again)).toEqual([name(board.id)])
