@@ -112,7 +112,9 @@ const secret = new Set<Variable>([
 
 /** Where files are stored. */
 type StorageConfig =
-  { kind: 'disk' } | { kind: 's3'; s3: S3Options } | ({ kind: 'supabase' } & SupabaseOptions)
+  | { kind: 'disk' }
+  | { kind: 's3'; s3: S3Options }
+  | ({ kind: 'supabase' } & SupabaseOptions)
 
 export type Config = ReturnType<typeof readConfig>
 

@@ -18,7 +18,8 @@ export interface Failed {
 
 /** A file that was fetched and stored. `ext` is null when the file's type has no known extension. */
 export type RemoteFile = { name: string | null; mime: string; ext: string | null } & (
-  ({ kind: 'image' } & StoredImage) | ({ kind: Exclude<RemoteKind['kind'], 'image' | 'link'> } & StoredFile)
+  | ({ kind: 'image' } & StoredImage)
+  | ({ kind: Exclude<RemoteKind['kind'], 'image' | 'link'> } & StoredFile)
 )
 
 /** A web page. Its first bytes were read. */

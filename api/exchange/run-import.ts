@@ -44,7 +44,9 @@ interface Task {
 }
 
 type Result =
-  { status: 'created' | 'existing'; cardId: string } | { status: 'valid' } | ({ status: 'failed' } & Failed)
+  | { status: 'created' | 'existing'; cardId: string }
+  | { status: 'valid' }
+  | ({ status: 'failed' } & Failed)
 
 /**
  * Per board, one import at a time looks for existing items and creates cards. Across processes, the commit checks this.

@@ -34,7 +34,8 @@ type Method = 'GET' | 'POST'
 type Handle<Visit> = (visit: Visit) => Promise<VisitAnswer> | VisitAnswer
 
 export type PageRoute = { method: Method; path: string } & (
-  { needs: 'nothing'; handle: Handle<OpenVisit> } | { needs: 'session'; handle: Handle<OwnVisit> }
+  | { needs: 'nothing'; handle: Handle<OpenVisit> }
+  | { needs: 'session'; handle: Handle<OwnVisit> }
 )
 
 /** A page for everybody. */

@@ -15,7 +15,10 @@ import { toJson } from './json.ts'
 
 /** The value of a key. `column`: that of the row's column. `text`: a shared text with the words of that column. */
 export type AnchoredValue =
-  { state: 'column' } | { state: 'text' } | { state: 'gone' } | { state: 'json'; json: string }
+  | { state: 'column' }
+  | { state: 'text' }
+  | { state: 'gone' }
+  | { state: 'json'; json: string }
 
 export interface Anchor {
   key: string
@@ -32,7 +35,9 @@ export interface Anchors {
 
 /** A key that a write sets, which is not applied yet. */
 export type Planned =
-  { id: Y.ID; state: 'value'; value: unknown } | { id: Y.ID; state: 'text' } | { id: Y.ID; state: 'gone' }
+  | { id: Y.ID; state: 'value'; value: unknown }
+  | { id: Y.ID; state: 'text' }
+  | { id: Y.ID; state: 'gone' }
 
 export type PlannedKeys = ReadonlyMap<string, Planned>
 

@@ -43,7 +43,10 @@ export type Outcome =
   | 'moved_on'
   | 'storage'
 export type RefusalDetail =
-  number | [used: number, quota: number, bytes: number] | [scope: string, value: string, card: string] | null
+  | number
+  | [used: number, quota: number, bytes: number]
+  | [scope: string, value: string, card: string]
+  | null
 
 /** The limits of an owner, by tier. */
 export interface Quotas {

@@ -27,7 +27,8 @@ export interface Fetched {
 }
 
 export type FetchOutcome<T> =
-  { outcome: 'received'; value: T } | { outcome: Failure | 'redirects' | 'too-large'; error: string }
+  | { outcome: 'received'; value: T }
+  | { outcome: Failure | 'redirects' | 'too-large'; error: string }
 
 /** Processes an answer. Its connection stays open until the promise settles. */
 export type Receive<T> = (answer: Fetched) => Promise<T>

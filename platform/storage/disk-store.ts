@@ -37,7 +37,9 @@ export interface DiskStoreOptions {
 
 /** `unknown`: the upload does not exist, or not any more. */
 export type PartOutcome =
-  { outcome: 'stored'; etag: string } | { outcome: 'unknown' } | { outcome: 'wrong-size' }
+  | { outcome: 'stored'; etag: string }
+  | { outcome: 'unknown' }
+  | { outcome: 'wrong-size' }
 
 export class DiskStore implements ObjectStore {
   readonly #options: DiskStoreOptions

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { format, resolveConfig } from 'prettier'
+import { format } from 'oxfmt'
 import type { Row } from './bench.ts'
 import { formatNumber, formatRatio, formatTarget, outcomeOf } from './table.ts'
 
@@ -39,7 +39,7 @@ export async function report(
     const part = `${table(rows)}\n\n${missed(rows, reasons)}${about} Medians of ${runs}.\n\n`
     text = text.replace(place, (_, begin: string, end: string) => `${begin}\n${part}${end}`)
   }
-  return format(text, { ...(await resolveConfig(path)), parser: 'markdown' })
+  return (await format(path, text)).code
 }
 
 function table(rows: Row[]): string {

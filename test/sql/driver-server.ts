@@ -59,7 +59,8 @@ export function pool(options: Options<Record<string, never>> = {}): Sql {
 }
 
 export type Outcome<T> =
-  { value: T; error?: undefined } | { value?: undefined; error: Error & { code?: string } }
+  | { value: T; error?: undefined }
+  | { value?: undefined; error: Error & { code?: string } }
 
 /** The outcome of a call; fails when the call hangs. */
 export async function settled<T>(call: PromiseLike<T>, withinMs = 10_000): Promise<Outcome<T>> {
