@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import * as Y from 'yjs'
 import { toJson } from '../../collab/canvas/json.ts'
-import { showable } from '../../collab/documents/reach.ts'
 import { replay, tail } from '../../collab/log/log.ts'
 import { until } from './editor.ts'
 import type { TestService } from './service.ts'
@@ -23,7 +22,7 @@ export async function expectMemoryEqualsLog(service: TestService, boardId: strin
   expect(failures).toEqual([])
   for (const board of boards) {
     await board.built()
-    if (board.editors === 0) await showable(board, log!.seq) // it follows the log again when a canvas opens
+    board.noticed(log!.seq) // a node without canvases follows the log again when it hears of an edit
     await until(() => board.appliedSeq >= log!.seq, 'the node holds all of the log')
     // What a large deletion deletes is cleared in turns.
     await until(
