@@ -64,9 +64,6 @@ export class NotifyDriver implements BusDriver {
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What is sent in the same tick goes in the same statement. An immediate would gather more, but delay each question
-      // and each answer.
-      await new Promise<void>((resolve) => process.nextTick(resolve))
       const texts = this.#waiting
       this.#waiting = []
       this.#waitingBytes = 0

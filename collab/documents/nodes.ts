@@ -143,7 +143,9 @@ export class Nodes {
     const question: Question = { shownBy: new Set(), nodes: null, done }
     this.#asked.set(ask, question)
     const timers = [setTimeout(() => done(false), timeoutMs), setTimeout(send, askAgainMs)]
-    void this.#askAll(boardId, question, isSent ? null : send)
+    // The message leaves before the query: writing that first delays it by 0.1 ms.
+    if (isSent) setImmediate(() => void this.#askAll(boardId, question, null))
+    else void this.#askAll(boardId, question, send)
     return answered.finally(() => {
       for (const timer of timers) clearTimeout(timer)
       this.#asked.delete(ask)

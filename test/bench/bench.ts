@@ -120,7 +120,7 @@ export interface Bench {
   cardSubject(): Promise<CardServer>
   /** Starts a separate process. The caller stops it. */
   freshEditorSubject(peer: EditorPeer): Promise<EditorServer>
-  /** @param redisUrl for Hocuspocus: the Redis that several of it share */
+  /** @param redisUrl for Hocuspocus and the floor: the Redis that several of them share */
   freshEditorPeer(peer: EditorPeer, redisUrl?: string): Promise<EditorServer>
 }
 

@@ -4,7 +4,7 @@ import { ServerProcess } from '../server-process.ts'
 
 const startWithinMs = 30_000
 
-/** @param redisUrl for Hocuspocus: the Redis that several of it share */
+/** @param redisUrl for Hocuspocus and the floor: the Redis that several of them share */
 export async function startEditorPeer(peer: EditorPeer, redisUrl?: string): Promise<EditorServer> {
   const env: Record<string, string> = redisUrl ? { BENCH_REDIS_URL: redisUrl } : {}
   const { port, ...server } = await startPeer(peer, `test/bench/peers/${peer}.ts`, env)

@@ -1,10 +1,13 @@
 /**
  * The floor: a bare `ws` server that writes the bytes which have to be written, and decodes nothing. It keeps the updates
- * of a board as they came, and sends cursors on together, every 50 ms.
+ * of a board as they came, and sends cursors on together, every 50 ms. With a Redis, it passes the updates on to others
+ * like it.
  */
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { createDecoder, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding'
 import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from 'lib0/encoding'
+import { createClient } from 'redis'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { announce, maxPayloadBytes } from './announce.ts'
 
@@ -41,6 +44,13 @@ class Room {
     }
   }
 
+  /** Takes an update that another server passed on. */
+  follow(frame: Uint8Array, decoder: ReturnType<typeof createDecoder>): void {
+    readVarUint(decoder)
+    readVarUint(decoder)
+    this.#changed(null, frame, readVarUint8Array(decoder))
+  }
+
   leave(socket: WebSocket): void {
     this.#sockets.delete(socket)
   }
@@ -57,7 +67,9 @@ class Room {
     socket.send(this.#frame(message.sync, syncStep.two, Buffer.concat(this.#tail)))
   }
 
-  #changed(from: WebSocket, frame: Uint8Array, update: Uint8Array): void {
+  /** @param from null: another server */
+  #changed(from: WebSocket | null, frame: Uint8Array, update: Uint8Array): void {
+    if (from) passOn?.(frame)
     this.#tail.push(update)
     if (this.#tail.length > maxTailUpdates || update.byteLength > maxTailBytes) {
       this.#base.push(...this.#tail)
@@ -93,6 +105,24 @@ class Room {
 }
 
 const rooms = new Map<string, Room>()
+const url = process.env.BENCH_REDIS_URL
+const passOn = url ? await connect(url) : null
+
+/** @returns a function that sends a frame to the other servers */
+async function connect(url: string): Promise<(frame: Uint8Array) => void> {
+  const id = randomBytes(8)
+  const [publisher, subscriber] = [createClient({ url }), createClient({ url })]
+  await Promise.all([publisher.connect(), subscriber.connect()])
+  const heard = (message: Buffer) => {
+    if (id.equals(message.subarray(0, id.byteLength))) return
+    const frame = message.subarray(id.byteLength)
+    const decoder = createDecoder(frame)
+    rooms.get(readVarString(decoder))?.follow(frame, decoder)
+  }
+  await subscriber.subscribe('frames', heard, true)
+  return (frame) => void publisher.publish('frames', Buffer.concat([id, frame]))
+}
+
 const server = createServer()
 const sockets = new WebSocketServer({ server, maxPayload: maxPayloadBytes, perMessageDeflate: false })
 

@@ -1,14 +1,17 @@
-import type { Bench, Corkboard, EditorServer, Measure, Row } from '../bench.ts'
-import { compare, rowOf } from '../compare.ts'
+import type { Bench, Corkboard, EditorPeer, EditorServer, Measure, Row } from '../bench.ts'
+import { compare, floorRowOf, rowOf } from '../compare.ts'
 import { formatNumber } from '../table.ts'
 import { runningRedis } from '../../support/redis-server.ts'
 
 const editsPerRun = 100
-const requestsPerRun = 100
+const requestsPerRun = 400
 /** Observers of one board, over all nodes. */
 const crowd = 600
 /** More than one node gives to one account. */
 const crowdSettings = { MAX_SOCKETS_PER_ACCOUNT_ON_BOARD: '1000' }
+
+/** The number of the run that is not counted. */
+const warmUp = -1
 
 const peerName = 'Hocuspocus with Redis'
 
@@ -101,7 +104,7 @@ async function writes(bench: Bench, driver: string, here: Corkboard, there: Cork
   const name = `API write of a board open on another node, ${driver}`
   const subject: number[] = []
   const reference: number[] = []
-  for (let run = 0; run < bench.runs; run++) {
+  for (let run = warmUp; run < bench.runs; run++) {
     const boards = await here.createBoards(2)
     await bench.load.run('hold', { server: there.editors, boards: [boards[0]!], editorsPerBoard: 1 })
     const post = (board: string) => ({ method: 'POST' as const, path: `/boards/${board}/cards`, cards: 1 })
@@ -112,6 +115,7 @@ async function writes(bench: Bench, driver: string, here: Corkboard, there: Cork
       count: requestsPerRun,
     })
     await bench.load.run('release', null)
+    if (run === warmUp) continue
     subject.push(firstP50Ms)
     reference.push(secondP50Ms)
     bench.progress(
@@ -122,83 +126,91 @@ async function writes(bench: Bench, driver: string, here: Corkboard, there: Cork
   return rowOf({ subject, reference }, (ms) => ms, about)
 }
 
-/** CPU time of all nodes for each frame that reaches an observer, with the observers spread over 1, 2 and 3 nodes. */
+/** On how many of the nodes the observers are. */
+const spreads = [1, 2, 3]
+
+/** CPU time of all nodes for each frame that reaches an observer, with the observers spread over 1, 2 and 3 of them. */
 async function fanOut(bench: Bench, redisUrl: string): Promise<Row[]> {
-  const ours = await perFrame('Corkboard', bench, (count) => bench.startNodes(count, crowdSettings))
-  const theirs = await perFrame(peerName, bench, (count) => startPeers(bench, count, redisUrl))
-  const row = (count: number, reference: number[], referenceName: string, atMost: number) => {
-    const nodes = count === 1 ? 'one node' : `${count} nodes`
-    const name = `server CPU for each delivered frame, ${nodes}, ${crowd} observers`
-    const about = { name, unit: 'µs', referenceName, target: { atMost } }
-    return rowOf({ subject: ours.get(count)!, reference }, (microseconds) => microseconds, about)
+  const ours = await perFrame('Corkboard', bench, await bench.startNodes(spreads.length, crowdSettings))
+  const theirs = await perFrame(peerName, bench, await startPeers(bench, 'hocuspocus', redisUrl))
+  const floor = await perFrame('bare ws with Redis', bench, await startPeers(bench, 'ws', redisUrl))
+  const about = (spread: number) => {
+    const nodes = spread === 1 ? 'one node' : `${spread} nodes`
+    return { name: `server CPU for each delivered frame, ${nodes}, ${crowd} observers`, unit: 'µs' }
   }
+  const same = (microseconds: number) => microseconds
+  const row = (spread: number, reference: number[], referenceName: string, atMost: number) =>
+    rowOf({ subject: ours.get(spread)!, reference }, same, {
+      ...about(spread),
+      referenceName,
+      target: { atMost },
+    })
   return [
-    ...[2, 3].map((count) => row(count, ours.get(1)!, 'one node', 1.15)),
-    ...[1, 2, 3].map((count) => row(count, theirs.get(count)!, peerName, 1.2)),
+    ...[2, 3].map((spread) => row(spread, ours.get(1)!, 'one node', 1.15)),
+    ...spreads.map((spread) => row(spread, theirs.get(spread)!, peerName, 1.2)),
+    ...spreads.map((spread) =>
+      floorRowOf({ subject: ours.get(spread)!, floor: floor.get(spread)! }, same, about(spread)),
+    ),
   ]
 }
 
-/** @returns for each number of nodes, microseconds for each frame of each run */
+/**
+ * Measures all spreads in every run, so that a slower moment of the machine affects all.
+ *
+ * @returns for each spread, microseconds for each frame of each run
+ */
 async function perFrame(
   name: string,
   bench: Bench,
-  start: (count: number) => Promise<{ nodes: EditorServer[]; stop(): Promise<void> }>,
+  { nodes, stop }: { nodes: EditorServer[]; stop(): Promise<void> },
 ): Promise<Map<number, number[]>> {
-  const costs = new Map<number, number[]>()
-  for (const count of [1, 2, 3]) {
-    const started = await start(count)
-    try {
-      costs.set(count, await frameCosts(name, bench, started.nodes))
-    } finally {
-      await started.stop()
+  const costs = new Map(spreads.map((spread): [number, number[]] => [spread, []]))
+  try {
+    for (let run = warmUp; run < bench.runs; run++) {
+      for (const spread of run % 2 === 0 ? spreads : spreads.toReversed()) {
+        const { cost, about } = await frameCost(bench, nodes, spread)
+        if (run === warmUp) continue
+        costs.get(spread)!.push(cost)
+        bench.progress(`${name}, observers on ${spread}, run ${run + 1} of ${bench.runs}: ${about}`)
+      }
     }
+    return costs
+  } finally {
+    await stop()
   }
-  return costs
 }
 
-async function startPeers(bench: Bench, count: number, redisUrl: string) {
+async function startPeers(bench: Bench, peer: EditorPeer, redisUrl: string) {
   await using started = new AsyncDisposableStack()
   const nodes: EditorServer[] = []
-  for (let node = 0; node < count; node++) {
-    const peer = await bench.freshEditorPeer('hocuspocus', redisUrl)
-    nodes.push(started.adopt(peer, (peer) => peer.stop()))
-  }
+  for (const _ of spreads)
+    nodes.push(started.adopt(await bench.freshEditorPeer(peer, redisUrl), (node) => node.stop()))
   const all = started.move()
   return { nodes, stop: async () => all.disposeAsync() }
 }
 
-/** @returns microseconds for each frame, of each run, without what idle nodes use */
-async function frameCosts(name: string, bench: Bench, all: EditorServer[]): Promise<number[]> {
-  const costs: number[] = []
-  for (let run = -1; run < bench.runs; run++) {
-    const [board] = await all[0]!.createBoards(1)
-    for (const node of all)
-      await bench.load.run('hold', {
-        server: node.editors,
-        boards: [board!],
-        editorsPerBoard: crowd / all.length,
-      })
-    const measured = async (what: 'edits' | null) => {
-      // Reading the memory collects garbage. Otherwise Node does that some seconds after the joins, in any of these
-      // measures: 60 to 150 ms of CPU time on a node, as much as 10 to 20 edits.
-      await Promise.all(all.map((node) => node.memory()))
-      const before = await cpuOf(all)
-      const job = { server: all[0]!.editors, boards: [board!], what, perSecond: 25, seconds: bench.seconds }
-      const { sent, delivered } = await bench.load.run('broadcast', job)
-      return { cpuMs: (await cpuOf(all)) - before, sent, delivered }
-    }
-    const idle = await measured(null)
-    const busy = await measured('edits')
-    await bench.load.run('release', null)
-    if (run < 0) continue // warm-up
-    const cost = ((busy.cpuMs - idle.cpuMs) * 1000) / busy.delivered
-    costs.push(cost)
-    bench.progress(
-      `${name}, ${all.length} nodes, run ${run + 1} of ${bench.runs}: ${formatNumber(cost)} µs a frame; ${busy.sent} edits, ` +
-        `${busy.delivered} frames, ${formatNumber(busy.cpuMs)} ms of CPU, idle ${formatNumber(idle.cpuMs)} ms`,
-    )
+/** @returns microseconds of all nodes for each frame, without what they use when idle */
+async function frameCost(bench: Bench, all: EditorServer[], spread: number) {
+  const [board] = await all[0]!.createBoards(1)
+  for (const { editors } of all.slice(0, spread))
+    await bench.load.run('hold', { server: editors, boards: [board!], editorsPerBoard: crowd / spread })
+  const measured = async (what: 'edits' | null) => {
+    // Reading the memory collects garbage. Otherwise Node does that some seconds after the joins, in any of these
+    // measures: 60 to 150 ms of CPU time on a node, as much as 10 to 20 edits.
+    await Promise.all(all.map((node) => node.memory()))
+    const before = await cpuOf(all)
+    const job = { server: all[0]!.editors, boards: [board!], what, perSecond: 25, seconds: bench.seconds }
+    const { sent, delivered } = await bench.load.run('broadcast', job)
+    return { cpuMs: (await cpuOf(all)) - before, sent, delivered }
   }
-  return costs
+  const idle = await measured(null)
+  const busy = await measured('edits')
+  await bench.load.run('release', null)
+  const cost = ((busy.cpuMs - idle.cpuMs) * 1000) / busy.delivered
+  const about =
+    `${formatNumber(cost)} µs a frame; ${busy.sent} edits, ${busy.delivered} frames, ` +
+    `${formatNumber(busy.cpuMs)} ms of CPU, idle ${formatNumber(idle.cpuMs)} ms`
+  return { cost, about }
 }
 
 async function cpuOf(all: EditorServer[]): Promise<number> {
