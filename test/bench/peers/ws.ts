@@ -3,12 +3,12 @@
  * of a board as they came, and sends cursors on together, every 50 ms. With a Redis, it passes the updates on to others
  * like it.
  */
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { createDecoder, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding'
 import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from 'lib0/encoding'
-import { createClient } from 'redis'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { RedisDriver } from '../../../collab/bus/redis-driver.ts'
 import { announce, maxPayloadBytes } from './announce.ts'
 
 const message = { sync: 0, awareness: 1, auth: 2, syncStatus: 8 }
@@ -108,19 +108,16 @@ const rooms = new Map<string, Room>()
 const url = process.env.BENCH_REDIS_URL
 const passOn = url ? await connect(url) : null
 
-/** @returns a function that sends a frame to the other servers */
+/** @returns a function that sends a frame to the other servers, as nodes send messages */
 async function connect(url: string): Promise<(frame: Uint8Array) => void> {
-  const id = randomBytes(8)
-  const [publisher, subscriber] = [createClient({ url }), createClient({ url })]
-  await Promise.all([publisher.connect(), subscriber.connect()])
-  const heard = (message: Buffer) => {
-    if (id.equals(message.subarray(0, id.byteLength))) return
-    const frame = message.subarray(id.byteLength)
-    const decoder = createDecoder(frame)
-    rooms.get(readVarString(decoder))?.follow(frame, decoder)
-  }
-  await subscriber.subscribe('frames', heard, true)
-  return (frame) => void publisher.publish('frames', Buffer.concat([id, frame]))
+  const id = randomUUID()
+  const driver = new RedisDriver({ url, databaseId: async () => 'floor', log: console })
+  await driver.open((message) => {
+    if (!message?.bytes || message.head === id) return
+    const decoder = createDecoder(message.bytes)
+    rooms.get(readVarString(decoder))?.follow(message.bytes, decoder)
+  })
+  return (frame) => driver.send({ head: id, bytes: frame })
 }
 
 const server = createServer()
