@@ -11,6 +11,7 @@
  */
 import type { Logger } from '../../platform/log.ts'
 import {
+  headStart,
   maxMessageBytes,
   parseFrame,
   toFrame,
@@ -59,12 +60,15 @@ export class Bus {
   readonly #drivers: [BusDriver, ...BusDriver[]]
   readonly #log: Logger
   readonly #odd: RareWarning
+  /** How this node's own messages begin. */
+  readonly #own: string
   readonly #handlers = new Map<MessageKind, Handler[]>()
   readonly #counts: BusCounts = { sent: 0, received: 0, ignored: 0, lost: 0 }
 
   /** @param options `drivers` are in order of preference */
   constructor(options: { node: string; drivers: [BusDriver, ...BusDriver[]]; log: Logger }) {
     this.node = options.node
+    this.#own = headStart(options.node)
     this.#drivers = options.drivers
     this.#log = options.log
     this.#odd = new RareWarning(
@@ -120,12 +124,12 @@ export class Bus {
   }
 
   #received(frame: Frame | null, text: string): void {
+    if (frame?.head.startsWith(this.#own)) return // parsing it would take 0.2 ms of an edit's 11
     const message = frame && sizeOf(frame) <= maxMessageBytes ? parseFrame(frame) : null
     if (!message) {
       this.#ignore(text)
       return
     }
-    if ('from' in message && message.from === this.node) return
     this.#counts.received += 1
     for (const handler of this.#handlers.get(message.kind) ?? []) void this.#handle(handler, message)
   }

@@ -100,6 +100,10 @@ export function toFrame(node: string, message: NodeMessage): Frame {
   return { head: JSON.stringify({ v: messageVersion, from: node, ...head }), bytes }
 }
 
+/** With this the head of each message of a node begins. */
+export const headStart = (node: string): string =>
+  JSON.stringify({ v: messageVersion, from: node }).slice(0, -1)
+
 /** Parses a message; null when it is not valid. */
 export function parseFrame({ head, bytes }: Frame): Message | null {
   const parsed = parseJson(head)
