@@ -124,12 +124,14 @@ export class Bus {
   }
 
   #received(frame: Frame | null, text: string): void {
-    if (frame?.head.startsWith(this.#own)) return // parsing it would take 0.2 ms of an edit's 11
+    // Own messages come back. Parsing them would take 0.2 ms of an edit's 11.
+    if (frame?.head.startsWith(this.#own)) return
     const message = frame && sizeOf(frame) <= maxMessageBytes ? parseFrame(frame) : null
     if (!message) {
       this.#ignore(text)
       return
     }
+    if ('from' in message && message.from === this.node) return // somebody else wrote it, with other spaces or order
     this.#counts.received += 1
     for (const handler of this.#handlers.get(message.kind) ?? []) void this.#handle(handler, message)
   }

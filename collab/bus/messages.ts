@@ -100,7 +100,7 @@ export function toFrame(node: string, message: NodeMessage): Frame {
   return { head: JSON.stringify({ v: messageVersion, from: node, ...head }), bytes }
 }
 
-/** With this the head of each message of a node begins. */
+/** How the head of each message of a node begins: `toFrame` writes these two first. */
 export const headStart = (node: string): string =>
   JSON.stringify({ v: messageVersion, from: node }).slice(0, -1)
 
