@@ -62,7 +62,7 @@ export class Roster {
   #readAt = -Infinity
   /** Boards in the last two heartbeats. Other nodes may still ask about them. */
   #registered: [Set<string>, Set<string>] = [new Set(), new Set()]
-  /** Boards whose rows are written, and that no heartbeat is removing. */
+  /** Boards whose rows are written when the session has run what it was sent. */
   #written = new Set<string>()
   #beatTimer: NodeJS.Timeout | null = null
   readonly #registrations = new QueryBatch({
@@ -150,28 +150,34 @@ export class Roster {
   async #write(boardIds: string[]): Promise<(number | null)[]> {
     const state = this.#state
     if (state.kind !== 'in') throw new Error('This node may open no canvases now.')
-    const { id, open } = this.#options
+    const { id } = this.#options
     const unwritten = boardIds.filter((board) => !this.#written.has(board))
-    // Both statements are sent at once, and run one after the other.
-    const [, heads] = await Promise.all([
-      unwritten.length > 0 &&
+    // From now on, because the session runs statements in order: a heartbeat that removes a row forgets it here when it is
+    // sent, maybe before this statement is answered.
+    for (const board of unwritten) this.#written.add(board)
+    try {
+      // Both statements are sent at once, and run one after the other.
+      const [, heads] = await Promise.all([
+        unwritten.length > 0 &&
+          state.session.run(
+            (sql) => sql`
+              insert into open_boards (node_id, board_id)
+              select ${id}, unnest(${unwritten}::uuid[])
+              on conflict do nothing`,
+          ),
         state.session.run(
-          (sql) => sql`
-            insert into open_boards (node_id, board_id)
-            select ${id}, unnest(${unwritten}::uuid[])
-            on conflict do nothing`,
+          (sql) => sql<{ seq: number | null }[]>`
+            select d.seq
+            from unnest(${boardIds}::uuid[]) with ordinality as asked(board_id, at)
+            left join board_documents d using (board_id)
+            order by asked.at`,
         ),
-      state.session.run(
-        (sql) => sql<{ seq: number | null }[]>`
-          select d.seq
-          from unnest(${boardIds}::uuid[]) with ordinality as asked(board_id, at)
-          left join board_documents d using (board_id)
-          order by asked.at`,
-      ),
-    ])
-    // A later heartbeat that removes a row is answered later, too. It has not been sent while the board is held.
-    for (const board of unwritten) if (open.has(board)) this.#written.add(board)
-    return heads.map(({ seq }) => seq)
+      ])
+      return heads.map(({ seq }) => seq)
+    } catch (error) {
+      for (const board of unwritten) this.#written.delete(board)
+      throw error
+    }
   }
 
   /** The other nodes that may have the board open on a canvas. */

@@ -74,6 +74,22 @@ test('[NO9] a board is registered for as long as a canvas of it takes to open', 
   expect(editor.cards.size).toBe(1)
 })
 
+test('[NO9] a board whose first canvas gives up while it is registered has its row when another one opens it', async () => {
+  const boardId = await newBoard()
+  const { nodes } = there.live
+  const release = await holdLock(here.admin, (connection) => connection`lock table open_boards in share mode`)
+  const first = nodes.hold(boardId)
+  const registered = nodes.register(boardId)
+  first.end()
+  await delay(1500) // a heartbeat is sent that does not have the board
+  const second = nodes.hold(boardId)
+  await release()
+  await registered
+  await nodes.register(boardId)
+  expect(await rows(boardId)).toHaveLength(1)
+  second.end()
+})
+
 test('[NO10] a node with a canvas that is about to open does not confirm what that canvas will not show', async () => {
   const boardId = await newBoard()
   let live: boolean | null = null
