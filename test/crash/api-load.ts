@@ -36,6 +36,15 @@ interface OwnCard {
   entry: Entry
 }
 
+interface Answer {
+  card?: CardAnswer
+  cards?: CardAnswer[]
+  not_found?: string[]
+  live?: boolean
+  /** Where the request was sent to. */
+  url: string
+}
+
 interface CardAnswer {
   id: string
   title: string
@@ -131,7 +140,7 @@ export class ApiLoad {
       entry.versions.at(-1)!.state = stateOf(card)
       board.changes.add('card.created', card.id)
       this.#own.push({ id: card.id, board, entry })
-      if (answer?.live) this.#watch.claimed(board.boardId, card.id, entry)
+      if (answer?.live) this.#watch.claimed(board.boardId, card.id, entry, answer.url)
     }
     return answer !== null
   }
@@ -147,7 +156,7 @@ export class ApiLoad {
     const answer = await this.#send('PATCH', path, change, 200, [version])
     if (answer) own.board.changes.add('card.updated', own.id)
     if (!answer) this.#abandon([own])
-    else if (answer.live) this.#watch.claimed(own.board.boardId, own.id, own.entry)
+    else if (answer.live) this.#watch.claimed(own.board.boardId, own.id, own.entry, answer.url)
     return answer !== null
   }
 
@@ -195,13 +204,13 @@ export class ApiLoad {
     body: object | undefined,
     expected: number,
     versions: Version[],
-  ): Promise<{ card?: CardAnswer; cards?: CardAnswer[]; not_found?: string[]; live?: boolean } | null> {
+  ): Promise<Answer | null> {
     const { figures } = this
+    const url = this.#random.pick([this.#site.url, ...this.#site.nodeUrls])
     const startedAt = performance.now()
     let response: Response
     let text: string
     try {
-      const url = this.#random.pick([this.#site.url, ...this.#site.nodeUrls])
       response = await fetch(`${url}/api/v1${path}`, {
         method,
         headers: {
@@ -222,7 +231,7 @@ export class ApiLoad {
     if (response.status === expected) {
       for (const version of versions) version.acknowledged = true
       figures.written += 1
-      return JSON.parse(text)
+      return { ...JSON.parse(text), url }
     }
     if (response.status >= 500 && !response.headers.get('content-type')?.includes('json')) {
       figures.unanswered += 1

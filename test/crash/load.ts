@@ -140,7 +140,7 @@ export class Load {
     return [
       ...saved.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : [])),
       ...this.#clients.flatMap(({ figures }) => figures.faults.splice(0)),
-      ...this.#watch.faults.splice(0),
+      ...(await this.#watch.takeFaults()),
     ]
   }
 
