@@ -61,7 +61,9 @@ export class LiveWatch {
     this.#faults.push(
       `live was true by ${url}, but after ${lookedMs} ms card ${cardId} was ${found} on the canvas of ${editor.name}; ` +
         `it should be ${wanted.join(' or ')}; ${late}, after ${editor.closes - closes} more closes; ` +
-        `the canvas was back ${Math.round(answeredAt - editor.backAt)} ms before the answer`,
+        (Number.isFinite(editor.backAt)
+          ? `the canvas was back ${Math.round(answeredAt - editor.backAt)} ms before the answer`
+          : 'the canvas had never been away'),
     )
   }
 }
